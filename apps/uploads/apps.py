@@ -1,0 +1,9 @@
+"""App configuration."""
+
+from django.apps import AppConfig
+
+
+class UploadsConfig(AppConfig):
+    """Label `uploads`."""
+
+    name = "apps.uploads"

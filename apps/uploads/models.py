@@ -1,0 +1,175 @@
+"""What was handed in, how far it has been read, and what was set aside."""
+
+from typing import ClassVar
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+
+from apps.accounts.models import Workspace
+
+
+class UploadState(models.TextChoices):
+    """How far an upload is."""
+
+    RECEIVED = "received", "waiting"
+    READING = "reading", "reading"
+    DONE = "done", "done"
+    REFUSED = "refused", "refused"
+    CANCELLED = "cancelled", "cancelled"
+
+
+def stored_path(upload: "Upload", filename: str) -> str:
+    """Keep a raw file under its workspace; the name people gave is only a column."""
+    return f"{upload.workspace_id}/{timezone.now():%Y/%m}/{upload.token}"
+
+
+class Upload(models.Model):
+    """One file or archive that a person, the API or the command line handed in.
+
+    Its counts are the sums of its batches: there is no second copy of them here.
+    """
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE)
+    token = models.CharField(max_length=32, unique=True)
+    name = models.TextField()
+    file = models.FileField(upload_to=stored_path, max_length=300)
+    size = models.BigIntegerField()
+    sha256 = models.CharField(max_length=64, blank=True)
+    format = models.CharField(max_length=40, blank=True)  # chosen by hand, or detected
+    state = models.CharField(
+        max_length=10, choices=UploadState, default=UploadState.RECEIVED
+    )
+    reason = models.TextField(blank=True)  # why it was refused: one clear sentence
+    bytes_read = models.BigIntegerField(default=0)
+    seconds = models.FloatField(default=0)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL
+    )
+    created_at = models.DateTimeField(default=timezone.now)
+    touched_at = models.DateTimeField(default=timezone.now)  # last sign of a worker
+
+    class Meta:
+        """Newest first; a refused one says why."""
+
+        indexes: ClassVar = [
+            models.Index(fields=["workspace", "-id"], name="upload_newest"),
+            models.Index(
+                fields=["touched_at"],
+                name="upload_open",
+                condition=Q(state__in=["received", "reading"]),
+            ),
+        ]
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                name="upload_state_is_known", condition=Q(state__in=UploadState.values)
+            ),
+            models.CheckConstraint(
+                name="upload_refused_says_why", condition=~Q(state="refused", reason="")
+            ),
+        ]
+
+    def __str__(self) -> str:
+        """Give the name people gave it."""
+        return self.name
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a worker still has to do with it."""
+        return self.state in (UploadState.RECEIVED, UploadState.READING)
+
+    @property
+    def share_read(self) -> float:
+        """How much of the file has been read, 0..1."""
+        if self.state == UploadState.DONE:
+            return 1.0
+        return min(1.0, self.bytes_read / self.size) if self.size else 0.0
+
+
+class Batch(models.Model):
+    """The ledger: records of an upload whose rows were written in one transaction."""
+
+    upload = models.ForeignKey(Upload, on_delete=models.CASCADE, related_name="batches")
+    number = models.IntegerField()
+    records = models.IntegerField()
+    runs_new = models.IntegerField(default=0)
+    runs_updated = models.IntegerField(default=0)
+    duplicates = models.IntegerField(default=0)
+    outcomes = models.IntegerField(default=0)
+    set_aside = models.IntegerField(default=0)
+    tool_calls = models.IntegerField(default=0)
+    tool_errors = models.IntegerField(default=0)
+    written_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        """A batch once, and every record of it accounted for."""
+
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                name="batch_number_once", fields=["upload", "number"]
+            ),
+            models.CheckConstraint(
+                name="batch_sums",
+                condition=Q(
+                    records=F("runs_new")
+                    + F("runs_updated")
+                    + F("duplicates")
+                    + F("outcomes")
+                    + F("set_aside")
+                ),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        """Name upload and number."""
+        return f"batch {self.number} of upload {self.upload_id}"
+
+
+class SetAside(models.Model):
+    """A stretch that could not be read; kept with place, reason and a preview."""
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE)
+    upload = models.ForeignKey(
+        Upload, on_delete=models.CASCADE, related_name="left_out"
+    )
+    batch_number = models.IntegerField()
+    member = models.TextField(blank=True)  # file inside the archive
+    line = models.BigIntegerField(null=True)
+    offset = models.BigIntegerField(null=True)
+    reason = models.TextField()
+    preview = models.TextField(blank=True)
+
+    def __str__(self) -> str:
+        """Give place and reason."""
+        return f"line {self.line}: {self.reason}"
+
+
+class PendingOutcome(models.Model):
+    """An outcome from a list whose run is not here yet (or is: it is joined then too)."""
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE)
+    upload = models.ForeignKey(Upload, on_delete=models.CASCADE)
+    log_id = models.TextField(blank=True)
+    task_id = models.TextField(blank=True)
+    outcome = models.CharField(max_length=10)
+    outcome_by = models.TextField()
+    ending = models.CharField(max_length=14, blank=True)
+    note = models.TextField(blank=True)
+
+    class Meta:
+        """One row a target and upload; looked up by the ids a run has."""
+
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                name="pendingoutcome_once", fields=["upload", "log_id", "task_id"]
+            ),
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["workspace", "log_id"], name="pendingoutcome_log"),
+            models.Index(fields=["workspace", "task_id"], name="pendingoutcome_task"),
+        ]
+
+    def __str__(self) -> str:
+        """Name target and outcome."""
+        return f"{self.log_id or self.task_id}: {self.outcome}"

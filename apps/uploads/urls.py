@@ -1,0 +1,16 @@
+"""Addresses under /uploads/."""
+
+from django.urls import path
+
+from . import views
+
+app_name = "uploads"
+urlpatterns = [
+    path("", views.upload_list, name="list"),
+    path("formats", views.formats, name="formats"),
+    path("<int:upload_id>", views.upload_detail, name="detail"),
+    path("<int:upload_id>/row", views.upload_row, name="row"),
+    path("<int:upload_id>/set-aside.jsonl", views.set_aside, name="set-aside"),
+    path("<int:upload_id>/cancel", views.cancel, name="cancel"),
+    path("<int:upload_id>/retry", views.retry, name="retry"),
+]
