@@ -1,0 +1,9 @@
+"""App configuration."""
+
+from django.apps import AppConfig
+
+
+class CodesConfig(AppConfig):
+    """Label `codes`."""
+
+    name = "apps.codes"

@@ -1,0 +1,147 @@
+"""Reads of the code pages, across the apps below."""
+
+from dataclasses import dataclass
+from datetime import date
+
+from django.db.models import QuerySet
+
+from apps.accounts.models import Workspace
+from apps.catalogue.models import Code, Text
+from apps.rewrites.models import Rewrite, RewriteState
+from apps.runs import queries
+from apps.runs.models import ToolError
+from apps.runs.rates import Rate
+from apps.runs.weeks import this_week
+from apps.trends.ranking import CostRow, costs
+from apps.trends.series import four_full_weeks
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """The code list with what its filters offer."""
+
+    rows: list[CostRow]
+    tools: list[str]
+    since: date | None
+    until: date | None
+    period: str
+
+
+def listed(
+    workspace: Workspace, *, q: str, tool: str, sort: str, period: str
+) -> Listed:
+    """Give the codes of a period under filters, in order.
+
+    The period is the four full weeks that cost is measured over; `all` takes every
+    run, and so does a workspace without a run in those weeks.
+    """
+    weeks = queries.weekly(workspace.pk)
+    last = max((week.start for week in weeks if week.start is not None), default=None)
+    since, until = four_full_weeks(last, this_week(workspace.tz))
+    rows = costs(workspace, since, until) if period != "all" else []
+    if not rows:
+        since = until = None
+        rows = costs(workspace, None, None)
+    tools = sorted({row.counts.tool for row in rows})
+    needle = q.lower()
+    rows = [
+        row
+        for row in rows
+        if (not tool or row.counts.tool == tool)
+        and (
+            not needle
+            or needle in f"{row.counts.name} {row.counts.key} {row.counts.tool}".lower()
+        )
+    ]
+    return Listed(
+        _ordered(rows, sort), tools, since, until, "all" if since is None else "4w"
+    )
+
+
+def _ordered(rows: list[CostRow], sort: str) -> list[CostRow]:
+    """Order by a column; ties keep the order of cost."""
+    column = sort.lstrip("-")
+    keys = {
+        "loss": lambda row: row.loss.runs_per_week if row.loss else 0.0,
+        "runs": lambda row: row.counts.outcomes.runs,
+        "errors": lambda row: row.counts.errors,
+        "rate": lambda row: row.rate.rate if row.rate.rate is not None else -1.0,
+        "code": lambda row: row.counts.name.lower(),
+    }
+    key = keys.get(column, keys["loss"])
+    return sorted(rows, key=key, reverse=sort.startswith("-"))  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """All that was ever seen of one code."""
+
+    outcomes: queries.Outcomes
+    rate: Rate
+    errors: int
+    next_moves: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class TextRow:
+    """One text of a code with what happened after it."""
+
+    number: int
+    text: Text
+    counts: queries.TextCounts
+    rate: Rate
+    rewrite: Rewrite | None
+
+
+def summary(code: Code) -> Summary:
+    """Sum up a code over all time; equal to the sums of its texts."""
+    texts = queries.by_text(code.workspace_id, code.pk)
+    outcomes = sum((text.outcomes for text in texts), queries.Outcomes())
+    moves: dict[str, int] = {}
+    for text in texts:
+        for move, n in text.next_moves.items():
+            moves[move] = moves.get(move, 0) + n
+    rate = Rate.of(outcomes.correct, outcomes.incorrect, outcomes.unknown)
+    return Summary(outcomes, rate, sum(text.errors for text in texts), moves)
+
+
+def texts_of(code: Code) -> list[TextRow]:
+    """Give every text delivered for a code and every one shipped, the oldest first.
+
+    A shipped text stands once, with all that its placeholders were filled in with.
+    """
+    counts: dict[int, queries.TextCounts] = {}
+    versions = dict(Text.objects.filter(code=code).values_list("pk", "version_of_id"))
+    for found in queries.by_text(code.workspace_id, code.pk):
+        text_id = versions.get(found.text_id) or found.text_id
+        known = counts.get(text_id)
+        counts[text_id] = known.joined(found) if known else found
+    rewrites = {
+        rewrite.text_id: rewrite
+        for rewrite in Rewrite.objects.filter(code=code, text__isnull=False)
+    }
+    order = {text_id: place for place, text_id in enumerate(counts)}
+    texts = Text.objects.filter(code=code, version_of=None)
+    rows: list[TextRow] = []
+    for text in sorted(texts, key=lambda t: (order.get(t.pk, len(order)), t.pk)):
+        found = counts.get(text.pk, queries.TextCounts(text.pk))
+        o = found.outcomes
+        rate = Rate.of(o.correct, o.incorrect, o.unknown)
+        rows.append(TextRow(len(rows) + 1, text, found, rate, rewrites.get(text.pk)))
+    return rows
+
+
+def errors_of(code: Code) -> QuerySet[ToolError]:
+    """Give a code's errors, the latest first."""
+    return (
+        ToolError.objects.filter(code=code, is_counted=True)
+        .select_related("run")
+        .order_by("-day", "-pk")
+    )
+
+
+def open_draft(code: Code) -> Rewrite | None:
+    """Give the draft that is open for a code."""
+    return Rewrite.objects.filter(
+        code=code, state__in=[RewriteState.DRAFT, RewriteState.IN_REVIEW]
+    ).first()

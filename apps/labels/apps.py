@@ -1,0 +1,9 @@
+"""App configuration."""
+
+from django.apps import AppConfig
+
+
+class LabelsConfig(AppConfig):
+    """Label `labels`."""
+
+    name = "apps.labels"

@@ -1,0 +1,9 @@
+"""App configuration."""
+
+from django.apps import AppConfig
+
+
+class OverviewConfig(AppConfig):
+    """Label `overview`."""
+
+    name = "apps.overview"

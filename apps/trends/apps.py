@@ -1,0 +1,9 @@
+"""App configuration."""
+
+from django.apps import AppConfig
+
+
+class TrendsConfig(AppConfig):
+    """Label `trends`."""
+
+    name = "apps.trends"

@@ -1,0 +1,9 @@
+"""App configuration."""
+
+from django.apps import AppConfig
+
+
+class TriageConfig(AppConfig):
+    """Label `triage`."""
+
+    name = "apps.triage"

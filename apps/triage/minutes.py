@@ -1,0 +1,72 @@
+"""The minutes of a meeting as Markdown. Pure.
+
+Names of codes and notes come from logs and people: what Markdown would read as markup
+is escaped, so that a code cannot become a link or a heading.
+"""
+
+import re
+
+from apps.runs.rates import Rate
+
+from .queries import Agenda
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~-])")
+
+
+def escaped(text: str) -> str:
+    """Escape Markdown and fold white space."""
+    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+
+
+def code_span(text: str) -> str:
+    """Put a name into a code span, in which nothing is markup."""
+    return "`" + " ".join(text.replace("`", "'").split()) + "`"
+
+
+def share(rate: Rate) -> str:
+    """Show a rate with its interval and counts."""
+    if rate.rate is None:
+        return "no known outcome"
+    return f"{rate.rate:.0%} ({rate.low:.0%}–{rate.high:.0%}, {rate.good} of {rate.n} runs)"
+
+
+def minutes(agenda: Agenda, workspace_name: str) -> str:
+    """Write the minutes of a week."""
+    o = agenda.headline.with_error
+    rate = Rate.of(o.correct, o.incorrect, o.unknown)
+    lines = [
+        f"# Triage, week of {agenda.week:%-d %B %Y} · {escaped(workspace_name)}",
+        "",
+        f"Runs with an error that still ended correctly, last four full weeks: {share(rate)}."
+        f" {o.unknown} unknown, left out.",
+        "",
+        "## Rewrites under watch",
+        "",
+    ]
+    for item in agenda.watched:
+        name = code_span(str(item.rewrite.code))
+        if item.found is None or item.found.difference is None:
+            lines.append(f"- {name}: not enough seen yet")
+            continue
+        d = item.found.difference
+        lines.append(
+            f"- {name}: {share(item.found.before)} → {share(item.found.after)},"
+            f" {100 * d.value:+.0f} points ({100 * d.low:+.0f} to {100 * d.high:+.0f}):"
+            f" **{item.found.word}**"
+        )
+    lines += ["" if agenda.watched else "None.", "", "## New codes", ""]
+    lines += [
+        f"- {code_span(item.row.counts.name)} of {code_span(item.row.counts.tool)}, first seen"
+        f" {item.first_day:%-d %B}: {item.row.counts.outcomes.runs} runs, {share(item.row.rate)}"
+        for item in agenda.new
+    ] or ["None."]
+    lines += ["", "## Decisions", ""]
+    for decision in agenda.decisions:
+        owner = f", {escaped(str(decision.owner))}" if decision.owner else ", no owner"
+        note = f": {escaped(decision.note)}" if decision.note else ""
+        lines.append(
+            f"- {code_span(str(decision.code))}: **{decision.get_kind_display()}**{owner}{note}"
+        )
+    if not agenda.decisions:
+        lines.append("Nothing to decide." if agenda.is_empty else "None recorded.")
+    return "\n".join(line for line in lines) + "\n"
