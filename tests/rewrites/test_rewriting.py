@@ -1,0 +1,195 @@
+"""From draft to shipped; which errors count for a rewrite."""
+
+from datetime import date
+
+import pytest
+from django.urls import reverse
+
+from apps.catalogue.models import Code, Text
+from apps.overview.report import report
+from apps.rewrites import actions
+from apps.rewrites.diff import word_difference
+from apps.rewrites.models import Rewrite, RewriteState
+from apps.rewrites.queries import present_text
+from apps.runs.models import ToolError
+from apps.trends.rewrites import before_after
+from tests.factories import failing, ingest, make_run
+
+OLD = "Error: Conflict"
+NEW = "Event {event} has started; nothing was changed. Use create_event instead."
+
+
+def told(text: str):
+    return failing("update_event", {"id": 7}, text)
+
+
+def runs(prefix: str, text: str, day: str, good: int, bad: int):
+    return [
+        make_run(f"{prefix}{n}", [told(text)], started_at=f"{day}T10:00:00Z", success=n < good)
+        for n in range(good + bad)
+    ]
+
+
+@pytest.fixture
+def code(workspace) -> Code:
+    ingest(workspace, *runs("old", OLD, "2026-11-03", 6, 18))
+    return Code.objects.get()
+
+
+def shipped(code: Code, text: str = NEW, day: date = date(2026, 11, 9)) -> Rewrite:
+    draft = actions.save_draft(code, by=None, agent_message=text)
+    return actions.ship(draft, day, by=None)
+
+
+def filled(number: int) -> str:
+    return NEW.replace("{event}", f"evt_{number}")
+
+
+def test_errors_with_the_new_text_count_for_the_rewrite(workspace, code):
+    rewrite = shipped(code)
+
+    ingest(workspace, *runs("new", filled(3), "2026-11-10", 20, 4))
+
+    found = before_after(rewrite)
+    assert (found.before.good, found.before.n) == (6, 24)
+    assert (found.after.good, found.after.n) == (20, 24)
+    assert found.after_errors == 24
+    assert found.adoption == 1.0
+    assert found.word == "better"
+    assert Code.objects.count() == 1
+    assert {error.code_id for error in ToolError.objects.all()} == {code.pk}
+
+
+def test_it_makes_no_difference_whether_the_logs_or_the_rewrite_come_first(workspace, code):
+    ingest(workspace, *runs("new", filled(3), "2026-11-10", 20, 4))
+    totals = report(workspace)["tool_errors"]
+
+    rewrite = shipped(code)
+
+    found = before_after(rewrite)
+    assert (found.after.good, found.after.n) == (20, 24)
+    assert (found.before.good, found.before.n) == (6, 24)
+    assert report(workspace)["tool_errors"] == totals
+    assert [c["code"] for c in report(workspace)["codes"]] == [code.key]
+
+
+def test_a_late_upload_of_old_logs_counts_for_the_old_text(workspace, code):
+    rewrite = shipped(code)
+
+    ingest(workspace, *runs("late", OLD, "2026-11-04", 1, 0))
+
+    assert before_after(rewrite).before.n == 25
+    assert before_after(rewrite).after.n == 0
+
+
+def test_the_old_text_after_shipping_lowers_adoption(workspace, code):
+    rewrite = shipped(code)
+
+    ingest(
+        workspace,
+        *runs("new", filled(1), "2026-11-10", 3, 0),
+        *runs("still", OLD, "2026-11-10", 1, 0),
+    )
+
+    assert before_after(rewrite).adoption == 0.75
+    assert before_after(rewrite).word == "cannot tell yet"
+
+
+def test_a_wrapped_text_is_recognised(workspace, code):
+    rewrite = shipped(code)
+
+    ingest(workspace, *runs("new", f"Error: {filled(1)}", "2026-11-10", 2, 0))
+
+    assert before_after(rewrite).after.n == 2
+
+
+def test_a_code_has_one_open_draft(code, owner):
+    first = actions.save_draft(code, by=owner, agent_message="One.")
+    second = actions.save_draft(code, by=owner, agent_message="Two.")
+
+    assert first.pk == second.pk
+    assert Rewrite.objects.get().agent_message == "Two."
+
+
+def test_a_shipped_rewrite_cannot_be_shipped_again(code):
+    rewrite = shipped(code)
+
+    with pytest.raises(actions.RewriteRefusedError, match="already"):
+        actions.ship(rewrite, date(2026, 11, 10), by=None)
+
+
+def test_keep_and_roll_back_are_steps_of_a_shipped_one(code, owner):
+    draft = actions.save_draft(code, by=None, agent_message="One.")
+    with pytest.raises(actions.RewriteRefusedError):
+        actions.end(draft, RewriteState.KEPT, by=owner, on=date(2026, 11, 10))
+    rewrite = actions.ship(draft, date(2026, 11, 9), by=owner)
+
+    ended = actions.end(rewrite, RewriteState.ROLLED_BACK, by=owner, on=date(2026, 11, 20))
+
+    assert ended.state == "rolled_back"
+    assert [event.state for event in ended.events.order_by("pk")] == [
+        "draft",
+        "shipped",
+        "rolled_back",
+    ]
+
+
+def test_the_present_text_is_the_one_delivered_last(workspace, code):
+    shipped(code)
+    assert present_text(code).sample == OLD
+
+    ingest(workspace, *runs("new", filled(1), "2026-11-10", 2, 0))
+
+    assert present_text(code).sample == filled(1)
+
+
+def test_the_editor_saves_and_ships(client, code):
+    edit = reverse("rewrites:edit", args=[code.pk])
+    saved = client.post(edit, {"agent_message": NEW, "next_action": "switch_tool"})
+    draft = Rewrite.objects.get()
+
+    shipped_response = client.post(
+        reverse("rewrites:ship", args=[draft.pk]), {"shipped_on": "2026-11-09"}
+    )
+
+    assert saved["Location"] == edit
+    assert shipped_response["Location"] == reverse("codes:detail", args=[code.pk])
+    draft.refresh_from_db()
+    assert (draft.state, draft.shipped_on) == ("shipped", date(2026, 11, 9))
+    code.refresh_from_db()
+    assert code.next_action == "switch_tool"
+    panel = client.get(reverse("trends:code-panel", args=[code.pk])).content.decode()
+    assert "rewrite 1" in panel
+
+
+def test_an_empty_text_is_refused_and_nothing_is_saved(client, code):
+    response = client.post(reverse("rewrites:edit", args=[code.pk]), {"agent_message": " "})
+
+    assert response.status_code == 422
+    assert Rewrite.objects.count() == 0
+
+
+def test_the_preview_shows_the_difference_and_no_markup(client, code):
+    response = client.post(
+        reverse("rewrites:check", args=[code.pk]),
+        {"agent_message": "Error: <img src=x onerror=alert(1)>"},
+    )
+
+    page = response.content.decode()
+    assert "<img" not in page
+    assert "&lt;img" in page
+
+
+def test_word_difference_joins_to_both_texts():
+    old, new = "Error: Conflict of events", "Error: this event of yours"
+
+    pieces = word_difference(old, new)
+
+    assert "".join(p.text for p in pieces if p.kind != "new").split() == old.split()
+    assert "".join(p.text for p in pieces if p.kind != "old").split() == new.split()
+
+
+def test_texts_of_a_code_stay_after_shipping(code):
+    shipped(code)
+
+    assert Text.objects.filter(code=code).count() == 2

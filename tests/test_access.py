@@ -1,0 +1,131 @@
+"""Every address: who gets in, and by which method."""
+
+import pytest
+from django.test import Client
+from django.urls import get_resolver, reverse
+
+from apps.accounts.models import Role
+from apps.catalogue.models import Code
+from apps.labels.actions import draw_weekly_batch
+from apps.labels.models import Pair
+from apps.rewrites.actions import save_draft
+from apps.runs.models import Run
+from apps.triage.actions import decide
+from apps.uploads.models import Upload
+from tests.factories import failing, ingest, make_member, make_run
+
+OPEN = {"healthz", "accounts:sign-in", "accounts:link", "accounts:sign-out", "accounts:help"}
+OWN_STATUS = {  # an act without its values is refused kindly
+    "accounts:choose-workspace": (404,),
+    "labels:label-pair": (422,),
+}
+POST_ONLY = {
+    "accounts:sign-out",
+    "accounts:choose-workspace",
+    "labels:draw",
+    "labels:label-pair",
+    "rewrites:check",
+    "rewrites:end",
+    "rewrites:ship",
+    "triage:close",
+    "triage:decide",
+    "uploads:cancel",
+    "uploads:retry",
+}
+
+
+def names() -> list[str]:
+    """Every named address with its namespace."""
+    found = []
+    for pattern in get_resolver().url_patterns:
+        if hasattr(pattern, "url_patterns"):
+            found += [f"{pattern.namespace}:{p.name}" for p in pattern.url_patterns]
+        elif pattern.name:
+            found.append(pattern.name)
+    return found
+
+
+@pytest.fixture
+def rows(workspace, owner) -> dict[str, int]:
+    """A row behind each kind of id in an address."""
+    error = failing("pay", {"n": 1}, "Error: no")
+    upload = ingest(workspace, *(make_run(f"r{n}", [error]) for n in range(4)))
+    code = Code.objects.get()
+    draft = save_draft(code, by=owner, agent_message="Use another card.")
+    decision = decide(
+        code, week="2026-11-23", kind="watch", owner=None, note="", by=owner
+    )
+    batch = draw_weekly_batch(workspace, week=None, seed=1)
+    return {
+        "upload_id": upload.pk,
+        "run_id": Run.objects.values_list("pk", flat=True)[0],
+        "code_id": code.pk,
+        "rewrite_id": draft.pk,
+        "decision_id": decision.pk,
+        "pair_id": Pair.objects.filter(batch=batch).values_list("pk", flat=True)[0],
+    }
+
+
+def address(name: str, rows: dict[str, int]) -> str:
+    needed = get_resolver()
+    for part in name.split(":")[:-1]:
+        needed = needed.namespace_dict[part][1]
+    names = needed.reverse_dict.getlist(name.rpartition(":")[2])[0][0][0][1]
+    values = {key: rows[key] for key in names if key in rows}
+    if "token" in names:
+        values["token"] = "x"
+    return reverse(name, kwargs=values)
+
+
+@pytest.mark.parametrize("name", names())
+def test_an_address_lets_in_whom_it_should(name, rows, client, stranger):
+    url = address(name, rows)
+    method = "post" if name in POST_ONLY else "get"
+    has_row = any(character.isdigit() for character in url)
+
+    anonymous = getattr(Client(), method)(url)
+    foreign = getattr(stranger, method)(url)
+    own = getattr(client, method)(url)
+
+    if name not in OPEN:
+        assert anonymous.status_code == 302
+        assert "/accounts/sign-in" in anonymous["Location"]
+        if has_row:
+            assert foreign.status_code == 404
+    assert own.status_code in OWN_STATUS.get(name, (200, 302))
+
+
+@pytest.mark.parametrize("name", sorted(POST_ONLY))
+def test_an_act_is_not_a_get(name, rows, client):
+    assert client.get(address(name, rows)).status_code == 405
+
+
+@pytest.mark.parametrize(
+    "name", ["labels:draw", "uploads:cancel", "triage:decide", "rewrites:ship"]
+)
+def test_a_viewer_only_looks(name, rows, workspace):
+    viewer = Client()
+    viewer.force_login(make_member(workspace, Role.VIEWER))
+
+    assert viewer.post(address(name, rows)).status_code == 403
+
+
+def test_an_expired_sign_in_answers_a_fragment_with_a_redirect_of_the_page(rows):
+    response = Client().get(reverse("uploads:list"), headers={"HX-Request": "true"})
+
+    assert response.status_code == 401
+    assert response["HX-Redirect"] == reverse("accounts:sign-in")
+
+
+def test_every_page_has_a_strict_policy(client):
+    policy = client.get("/")["Content-Security-Policy"]
+
+    assert "'unsafe-inline'" not in policy
+    assert "script-src 'self'" in policy
+
+
+def test_upload_files_are_not_served(client, workspace):
+    upload = ingest(workspace, make_run("a", []))
+
+    assert client.get(f"/media/{upload.file.name}").status_code == 404
+    assert Upload.objects.get().file.size > 0
