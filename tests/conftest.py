@@ -18,6 +18,9 @@ from apps.config import embedded
 
 from .factories import make_member, make_workspace
 
+# Playwright's own loop runs in the thread of a browser test, beside our plain calls.
+os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
 QUEUE_PREFIX = f"errata-test-{os.getpid()}:"

@@ -185,7 +185,7 @@ STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STATIC_ROOT = VAR_DIR / "static"
 WHITENOISE_USE_FINDERS = True
-MEDIA_ROOT = VAR_DIR / "uploads"
+MEDIA_ROOT = Path(os.environ.get("UPLOADS_DIR", VAR_DIR / "uploads"))
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},

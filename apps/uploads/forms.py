@@ -20,6 +20,8 @@ class ManyFilesField(forms.FileField):
     def clean(self, data: Any, initial: Any = None) -> list[UploadedFile]:
         """Give every file; an empty one is let through, its row says what is wrong."""
         files = data if isinstance(data, (list, tuple)) else [data]
+        if not any(files):
+            raise forms.ValidationError("Choose at least one file.")
         cleaned = [super(ManyFilesField, self).clean(file, initial) for file in files]
         return [file for file in cleaned if file]
 

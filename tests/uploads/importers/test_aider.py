@@ -152,6 +152,14 @@ PROVIDER = f"""{BANNER}
 > Unexpected error: litellm.APIConnectionError: overloaded
 > Retrying in 0.2 seconds...
 """
+CLEARED = f"""{BANNER}
+#### /clear
+
+#### change a
+#### and b
+
+#### or not
+"""
 NO_PROMPT = f"""{BANNER}
 #### /add a.py
 > Added a.py to the chat
@@ -176,6 +184,7 @@ TEST_OUTPUT = written(f"{BANNER}\n#### /test pytest\n") + (
         ),
         pytest.param(written(COMMANDS), Figures(1, 2, 0, 0, 4), id="commands"),
         pytest.param(written(PROVIDER), Figures(1, 0, 0, 0, 2), id="provider failed"),
+        pytest.param(written(CLEARED), Figures(1, 0, 0, 0, 3), id="prompts in a row"),
         pytest.param(written(NO_PROMPT), Figures(0, threads=0), id="nothing asked"),
         pytest.param(TEST_OUTPUT, Figures(1, 0, 0, 0, 3), id="output without marks"),
         pytest.param(

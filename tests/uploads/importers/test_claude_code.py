@@ -1,13 +1,10 @@
 """Claude Code: each trait of its session files, counted by hand."""
 
 import json
-from functools import partial
-from io import BytesIO
 from typing import Any
 
 import pytest
 
-from apps.runs.transcript import Transcript
 from apps.uploads.importers import claude_code
 from tests.uploads.importers.counting import (
     Figures,
@@ -22,7 +19,6 @@ from tests.uploads.importers.reading import check_survives
 
 T0 = "2026-03-02T09:00:00.000Z"
 T9 = "2026-03-02T09:00:09.000Z"
-FOLDER = "projects/shop/5f0c/subagents/agent-a1.jsonl"
 
 
 def line(kind: str, number: int, **rest: Any) -> dict[str, Any]:
@@ -321,51 +317,6 @@ def test_read_knows_an_interrupted_run() -> None:
     assert run_of(claude_code, json_lines(records)).ending == "cancelled"
 
 
-def sub_agent(session: str) -> bytes:
-    records = [
-        said(0, "look", isSidechain=True, agentId="a1", sessionId=session),
-        answer(1, "m", use("c"), isSidechain=True, agentId="a1", sessionId=session),
-    ]
-    return json_lines(records)
-
-
-@pytest.mark.parametrize(
-    ("session", "name", "run_id", "is_part"),
-    [
-        ("agent-a1", FOLDER, "5f0c", True),
-        ("s1", FOLDER, "5f0c", True),
-        ("s1", "projects/shop/agent-a1.jsonl", "s1", True),
-    ],
-)
-def test_read_gives_a_sub_agents_file_to_its_session(
-    session: str, name: str, run_id: str, is_part: bool
-) -> None:
-    run = run_of(claude_code, sub_agent(session), name)
-
-    assert (run.run_id, run.is_part) == (run_id, is_part)
-    assert [(thread.kind, thread.id) for thread in run.threads] == [("sub_agent", "a1")]
-
-
-def test_read_folder_takes_the_agents_name_from_the_companion() -> None:
-    companion = FOLDER.replace(".jsonl", ".meta.json")
-    files = {
-        FOLDER: partial(BytesIO, sub_agent("s1")),
-        companion: partial(BytesIO, b'{"agentType": "scout", "spawnDepth": 1}'),
-    }
-
-    assert claude_code.claims([*files, "projects/shop/5f0c.jsonl"]) == [list(files)]
-    (run,) = claude_code.read_folder(files)
-    assert isinstance(run, Transcript)
-    assert [thread.agent for thread in run.threads] == ["scout"]
-
-
-def test_detect_knows_the_companion_which_holds_no_record() -> None:
-    raw = b'{"agentType": "general-purpose", "spawnDepth": 1}'
-
-    assert claude_code.detect(raw) > 0.5
-    assert read_bytes(claude_code, raw) == []
-
-
 def test_read_takes_the_web_export_whole_and_spoiled() -> None:
     export = {"title": "Fix it", "session_id": "w1", "loglines": FAILING}
     for item in FAILING:
@@ -411,7 +362,6 @@ def test_detect_is_sure_of_its_lines(head: bytes) -> None:
 )
 def test_read_survives_spoiled_files(records: list[Any]) -> None:
     check_survives(claude_code, json_lines(records), seed=1, count=60)
-    check_survives(claude_code, json_lines(records), seed=2, count=20, name=FOLDER)
 
 
 def test_a_flipped_byte_costs_one_line() -> None:

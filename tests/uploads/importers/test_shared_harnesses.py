@@ -28,7 +28,7 @@ RUNS = {
     "tau-bench/gpt-4o-airline.part-a.json": ("tau_bench", 84, "23/61/0", 530, 0, 0),
     "tau-bench/crashed-before-first-turn.json": ("tau_bench", 1, "0/0/1", 0, 0, 0),
     # the same format in another folder: 34 runs, 6 with reward 1
-    "openai-chat/tau-airline-a.json": ("tau_bench", 34, "6/28/0", 209, 0, 0),
+    "openai-chat/tau-airline-a.json": ("tau_bench", 34, "6/28/0", 299, 0, 0),
     "tau2-bench/gpt-oss-120b-langchain-airline.json": (
         "tau2_bench", 11, "3/8/0", 183, 16, 0),
     "tau2-bench/azure-airline.json": ("tau2_bench", 10, "3/7/0", 71, 11, 0),
