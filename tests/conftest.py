@@ -27,8 +27,12 @@ QUEUE_PREFIX = f"errata-test-{os.getpid()}:"
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Start the embedded servers where no address of others is given."""
+    """Start the embedded servers where no address of others is given; own the queue."""
     embedded.ensure_running()
+    from apps.config.celery import app
+
+    options = django_settings.CELERY_BROKER_TRANSPORT_OPTIONS
+    app.conf.broker_transport_options = {**options, "global_keyprefix": QUEUE_PREFIX}
 
 
 @pytest.fixture(scope="session")
@@ -102,11 +106,6 @@ def worker_environment(uploads_folder: Path) -> dict[str, str]:
 @pytest.fixture
 def worker(transactional_db: None, uploads_folder: Path) -> Iterator[subprocess.Popen[bytes]]:
     """A real Celery worker on the tests' database, with a queue of its own."""
-    from apps.config.celery import app
-
-    options = {**django_settings.CELERY_BROKER_TRANSPORT_OPTIONS, "global_keyprefix": QUEUE_PREFIX}
-    app.conf.broker_transport_options = options
-    app.pool.force_close_all()
     process = start_worker(uploads_folder)
     yield process
     process.terminate()

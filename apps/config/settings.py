@@ -51,8 +51,8 @@ def database(url: str) -> dict[str, object]:
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": unquote(parts.path.lstrip("/")) or "errata",
-        "USER": unquote(parts.username or ""),
-        "PASSWORD": unquote(parts.password or ""),
+        "USER": unquote(parts.username or "") or options.pop("user", ""),
+        "PASSWORD": unquote(parts.password or "") or options.pop("password", ""),
         "HOST": host,
         "PORT": str(parts.port or options.pop("port", "")),
         "CONN_MAX_AGE": 60,

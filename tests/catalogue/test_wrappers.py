@@ -255,6 +255,12 @@ def test_peel_cuts_a_persons_own_words_after_a_refusal():
     assert peel(f"{lead}\nuse tabs").message == peel(f"{lead}\nno, wait").message
 
 
+def test_peel_cuts_what_an_edit_looked_for():
+    lead = "String to replace not found in file."
+
+    assert peel(f"{lead}\nString: x = 1\n\ny = 2").message == lead
+
+
 def test_peel_says_a_validators_findings_once_each():
     found = [
         {"loc": ["body", name], "msg": "Field required", "type": "missing"}

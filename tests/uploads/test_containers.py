@@ -58,7 +58,9 @@ def with_zstandard(files: dict[str, bytes]) -> bytes:
     return body + directory + end
 
 
-def contents(data: bytes, name: str = "upload", limits: Limits = SMALL) -> dict[str, bytes]:
+def contents(
+    data: bytes, name: str = "upload", limits: Limits = SMALL
+) -> dict[str, bytes]:
     found = {}
     for member in members(io.BytesIO(data), name, limits):
         with member.open() as stream:
@@ -226,7 +228,9 @@ BOMBS = {
     "zip": zipped({"zeros.json": ZEROS}),
     "zip, zstandard": with_zstandard({"zeros.json": ZEROS}),
     "tar.gz": tarred({"zeros.json": ZEROS}, "w:gz"),
-    "gzip in a zip": zipped({"zeros.json.gz": gzip.compress(ZEROS)}, zipfile.ZIP_STORED),
+    "gzip in a zip": zipped(
+        {"zeros.json.gz": gzip.compress(ZEROS)}, zipfile.ZIP_STORED
+    ),
 }
 
 
@@ -283,7 +287,9 @@ def test_members_refuses_overlapping_members_of_a_zip():
     )
     overlapping = data[:begin] + entry * times + tail
 
-    text = refusal(overlapping, "all.zip", Limits(ratio_from=1 << 20, max_total=8 << 20))
+    text = refusal(
+        overlapping, "all.zip", Limits(ratio_from=1 << 20, max_total=8 << 20)
+    )
 
     assert text == "“all.zip” unpacks to more than 8 MB. Upload it in parts."
 

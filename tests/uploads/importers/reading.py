@@ -95,7 +95,18 @@ def _flip(sample: bytes, chance: random.Random) -> bytes:
 def _insert(sample: bytes, chance: random.Random) -> bytes:
     at = chance.randrange(len(sample) + 1)
     odd = chance.choice(
-        (b"\x00", b"\\ud800", b"\xff\xfe", b'"', b"}", b"]", b"{", b"[", b"\n", b"null,")
+        (
+            b"\x00",
+            b"\\ud800",
+            b"\xff\xfe",
+            b'"',
+            b"}",
+            b"]",
+            b"{",
+            b"[",
+            b"\n",
+            b"null,",
+        )
     )
     return sample[:at] + odd + sample[at:]
 

@@ -26,10 +26,20 @@ MESSAGES = [
 
 
 def a_run(**other):
-    return {"suite_name": "banking", "pipeline_name": "model-a",
-            "user_task_id": "user_task_3", "injection_task_id": None, "attack_type": None,
-            "messages": MESSAGES, "error": None, "utility": True, "security": True,
-            "duration": 30.0, "evaluation_timestamp": "2026-06-01 12:00:30", **other}  # fmt: skip
+    return {
+        "suite_name": "banking",
+        "pipeline_name": "model-a",
+        "user_task_id": "user_task_3",
+        "injection_task_id": None,
+        "attack_type": None,
+        "messages": MESSAGES,
+        "error": None,
+        "utility": True,
+        "security": True,
+        "duration": 30.0,
+        "evaluation_timestamp": "2026-06-01 12:00:30",
+        **other,
+    }
 
 
 def test_read_takes_the_error_s_text_as_flag_and_result():
@@ -39,7 +49,10 @@ def test_read_takes_the_error_s_text_as_flag_and_result():
     first, second = calls(run)
     assert (first.tool, first.arguments) == ("send_money", '{"to":"X"}')
     assert first.result is not None
-    assert (first.result.text, first.result.flag) == ("ValueError: bad account", "error")
+    assert (first.result.text, first.result.flag) == (
+        "ValueError: bad account",
+        "error",
+    )
     assert first.result.error_code == "ValueError"
     assert second.result is not None
     assert (second.result.text, second.result.is_error) == ("Paid.", False)
@@ -52,7 +65,10 @@ def test_read_takes_utility_as_the_outcome_and_keeps_security_as_a_score():
     run = one_run(agentdojo, as_json(a_run(security=False)))
 
     assert (run.outcome, run.outcome_by) == ("correct", "utility")
-    assert [(s.name, s.value) for s in run.scores] == [("utility", True), ("security", False)]
+    assert [(s.name, s.value) for s in run.scores] == [
+        ("utility", True),
+        ("security", False),
+    ]
     assert (run.run_id, run.is_global_id) == ("model-a/banking/user_task_3", False)
     assert (run.task_id, run.model, run.source) == (
         "banking/user_task_3", "model-a", "banking",

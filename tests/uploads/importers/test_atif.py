@@ -72,8 +72,14 @@ def test_read_pairs_results_with_their_calls_inside_a_step():
     ],
 )
 def test_read_takes_errors_from_a_result_s_extra(extra, is_error, flag, code):
-    steps = [step(1, "agent", tool_calls=[made("c1", "bash", {})],
-                  observation=saw({"source_call_id": "c1", "content": "", "extra": extra}))]  # fmt: skip
+    steps = [
+        step(
+            1,
+            "agent",
+            tool_calls=[made("c1", "bash", {})],
+            observation=saw({"source_call_id": "c1", "content": "", "extra": extra}),
+        )
+    ]
 
     result = calls(one_run(atif, as_json(a_run(steps))))[0].result
 
@@ -82,7 +88,9 @@ def test_read_takes_errors_from_a_result_s_extra(extra, is_error, flag, code):
 
 
 def test_read_makes_a_call_of_each_result_of_an_agent_that_types_into_its_message():
-    said = '{"plan": "p", "commands": [{"keystrokes": "ls\\n"}], "task_complete": false}'
+    said = (
+        '{"plan": "p", "commands": [{"keystrokes": "ls\\n"}], "task_complete": false}'
+    )
     steps = [
         step(1, "user", "Go."),
         step(2, "agent", said, observation=saw({"content": "$ ls"})),

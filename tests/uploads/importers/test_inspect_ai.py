@@ -89,7 +89,18 @@ def zstandard_archive(members):
     for name, value in members.items():
         data, label = json.dumps(value).encode(), name.encode()
         packed = zstandard.ZstdCompressor().compress(data)
-        fields = (63, 0, 93, 0, 0, zlib.crc32(data), len(packed), len(data), len(label), 0)
+        fields = (
+            63,
+            0,
+            93,
+            0,
+            0,
+            zlib.crc32(data),
+            len(packed),
+            len(data),
+            len(label),
+            0,
+        )
         directory += struct.pack("<4sHHHHHHIIIHHHHHII", b"PK\x01\x02", 63, *fields,
                                  0, 0, 0, 0, len(body)) + label  # fmt: skip
         body += struct.pack("<4sHHHHHIIIHH", b"PK\x03\x04", *fields) + label + packed
@@ -232,13 +243,18 @@ def test_read_puts_attached_texts_back_in_place():
 
     run = one_run(inspect_ai, as_json(a_log(a_sample(messages=messages))))
 
-    assert [turn.text for turn in run.threads[0].turns] == ["Finds an item.", "tc://bb22"]
+    assert [turn.text for turn in run.threads[0].turns] == [
+        "Finds an item.",
+        "tc://bb22",
+    ]
 
 
 def test_read_takes_a_tool_that_the_provider_ran_as_a_call_with_its_result():
     block = {"type": "tool_use", "id": "p1", "name": "search", "arguments": '{"q": 1}',
              "result": "none", "error": "rate limit"}  # fmt: skip
-    messages = [{"role": "assistant", "content": [block, {"type": "text", "text": "Hm."}]}]
+    messages = [
+        {"role": "assistant", "content": [block, {"type": "text", "text": "Hm."}]}
+    ]
 
     run = one_run(inspect_ai, as_json(a_log(a_sample(messages=messages))))
 
@@ -269,8 +285,13 @@ def test_read_gives_the_same_runs_of_an_archive(write):
 
 def test_read_takes_the_journal_where_there_is_no_header():
     """The evaluation was cut short: what it had written is all there is."""
-    journal = {k: v for k, v in ARCHIVE.items() if k not in ("header.json", "summaries.json")}
-    journal["_journal/summaries/1.json"] = [{"id": "s1", "epoch": 1}, {"id": "s9", "epoch": 1}]
+    journal = {
+        k: v for k, v in ARCHIVE.items() if k not in ("header.json", "summaries.json")
+    }
+    journal["_journal/summaries/1.json"] = [
+        {"id": "s1", "epoch": 1},
+        {"id": "s9", "epoch": 1},
+    ]
 
     *runs, lost = read(inspect_ai, an_archive(journal), "a.eval")
 
@@ -282,7 +303,9 @@ def test_read_takes_the_journal_where_there_is_no_header():
 def test_read_takes_the_samples_of_an_archive_that_was_cut():
     whole = an_archive(ARCHIVE)
 
-    records = read(inspect_ai, whole[: whole.index(b"_journal/summaries") - 30], "a.eval")
+    records = read(
+        inspect_ai, whole[: whole.index(b"_journal/summaries") - 30], "a.eval"
+    )
 
     assert [type(record) for record in records] == [Transcript, Transcript, Unreadable]
     assert records[2].reason.startswith("the archive's directory is missing")  # type: ignore[union-attr]

@@ -70,7 +70,12 @@ def test_read_keeps_what_the_longer_of_uneven_lists_holds():
     assert [c.result.is_error if c.result else "none" for c in calls(run)] == [
         False, None, "none",
     ]  # fmt: skip
-    assert [turn.text for turn in run.threads[0].turns] == ["How many?", "Look.", "", ""]
+    assert [turn.text for turn in run.threads[0].turns] == [
+        "How many?",
+        "Look.",
+        "",
+        "",
+    ]
 
 
 def test_read_leaves_errors_to_the_text_where_there_is_no_list_of_flags():

@@ -188,8 +188,10 @@ def test_a_server_s_own_requests_take_no_answers_away():
 
 
 def test_payloads_that_a_proxy_cut_are_kept_as_text():
-    cut = ['{"jsonrpc":"2.0","method":"tools/call","params":{"name": "stock", "arg',
-           '{"jsonrpc":"2.0","result":{"isError": true, "content": [{"text": "no']  # fmt: skip
+    cut = [
+        '{"jsonrpc":"2.0","method":"tools/call","params":{"name": "stock", "arg',
+        '{"jsonrpc":"2.0","result":{"isError": true, "content": [{"text": "no',
+    ]
     lines = [proxied(TALK[7], cut[0]), proxied(TALK[8], cut[1])]
 
     (made,) = calls_of(run_of(reader, "\n".join(lines).encode()))

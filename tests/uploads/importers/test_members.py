@@ -107,10 +107,13 @@ def test_members_reads_a_hundred_megabytes_in_one_string_in_seconds():
 def test_members_ends_whatever_the_bytes():
     chance = random.Random(21)
     for _ in range(3000):
-        data = bytes(chance.choice(b'{}[]",:\\ ab1\n') for _ in range(chance.randrange(60)))
+        data = bytes(
+            chance.choice(b'{}[]",:\\ ab1\n') for _ in range(chance.randrange(60))
+        )
 
         total = sum(
-            len(m.document.raw) for m in members(io.BytesIO(data), arrays=("a", "b", ""))
+            len(m.document.raw)
+            for m in members(io.BytesIO(data), arrays=("a", "b", ""))
         )
 
         assert total <= len(data)

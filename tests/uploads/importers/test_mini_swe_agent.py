@@ -26,7 +26,10 @@ def answered(call_id, code, output="", raised=""):
 
 
 def a_run(*messages, status="Submitted", **info):
-    start = [{"role": "system", "content": "You help."}, {"role": "user", "content": "Fix."}]
+    start = [
+        {"role": "system", "content": "You help."},
+        {"role": "user", "content": "Fix."},
+    ]
     return {
         "info": {
             "config": {"model": {"model_name": "vendor/model-a"}},
@@ -59,7 +62,11 @@ def test_read_gives_calls_with_exit_codes_times_and_tokens():
     assert (turn.model, turn.input_tokens, turn.output_tokens) == ("model-a-1", 50, 7)
     assert (run.run_id, run.task_id) == ("acme__widget-7", "acme__widget-7")
     assert (run.model, run.agent_version) == ("vendor/model-a", "2.3.0")
-    assert (run.is_global_id, run.outcome, run.ending) == (False, "unknown", "submitted")
+    assert (run.is_global_id, run.outcome, run.ending) == (
+        False,
+        "unknown",
+        "submitted",
+    )
 
 
 def test_read_takes_the_submission_as_a_result_that_the_model_never_saw():
@@ -81,8 +88,11 @@ def test_read_flags_what_could_not_be_run():
 
 
 def test_read_takes_a_format_error_as_an_error_whose_call_is_unknown():
-    refused = {"role": "user", "content": "Tool call error: not JSON",
-               "extra": {"interrupt_type": "FormatError", "timestamp": 1770000003}}  # fmt: skip
+    refused = {
+        "role": "user",
+        "content": "Tool call error: not JSON",
+        "extra": {"interrupt_type": "FormatError", "timestamp": 1770000003},
+    }
 
     run = one_run(mini_swe_agent, as_json(a_run(said("c1", "ls"), refused)))
 
@@ -115,9 +125,7 @@ def test_read_takes_the_ending_from_the_exit_status(status, ending):
     ("success", "outcome"), [(True, "correct"), (False, "incorrect")]
 )
 def test_read_takes_the_outcome_of_forks_that_repair_patches(success, outcome):
-    run = one_run(
-        mini_swe_agent, as_json(a_run(patch_repair={"success": success}))
-    )
+    run = one_run(mini_swe_agent, as_json(a_run(patch_repair={"success": success})))
 
     assert (run.outcome, run.outcome_by) == (outcome, "info.patch_repair.success")
 
@@ -136,7 +144,10 @@ def test_read_ends_with_a_notice_where_the_provider_failed():
 BARE = [
     {"role": "system", "content": "One command in a bash block."},
     {"role": "user", "content": "Fix it."},
-    {"role": "assistant", "content": "THOUGHT: look\n\n```mswea_bash_command\nls x\n```"},
+    {
+        "role": "assistant",
+        "content": "THOUGHT: look\n\n```mswea_bash_command\nls x\n```",
+    },
     {"role": "user", "content": "<returncode>1</returncode>\n<output>no x</output>"},
     {"role": "assistant", "content": "No command."},
     {"role": "user", "content": "Please give one action."},

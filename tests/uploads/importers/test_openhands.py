@@ -89,7 +89,11 @@ def test_read_pairs_events_by_their_cause():
     assert (run.run_id, run.task_id, run.is_global_id) == (
         "acme__widget-7", "acme__widget-7", False,
     )  # fmt: skip
-    assert (run.model, run.agent, run.agent_version) == ("model-a", "CodeActAgent", "0.35.0")
+    assert (run.model, run.agent, run.agent_version) == (
+        "model-a",
+        "CodeActAgent",
+        "0.35.0",
+    )
     assert [tool.name for tool in run.tools] == ["execute_bash"]
     assert (run.started_at, run.ended_at) == (1772366400.0, 1772366408.0)
     assert run.ending == "submitted"
@@ -130,8 +134,13 @@ def test_read_joins_calls_of_one_response_in_one_turn():
 
 
 def test_read_takes_an_error_without_its_action_as_a_call_that_was_refused():
-    refused = {"id": 3, "source": "agent", "observation": "error",
-               "content": "Parameter 'command' is expected", "extras": {"error_id": "E1"}}  # fmt: skip
+    refused = {
+        "id": 3,
+        "source": "agent",
+        "observation": "error",
+        "content": "Parameter 'command' is expected",
+        "extras": {"error_id": "E1"},
+    }
 
     run = one_run(openhands, as_lines(a_line([
         act(1, "run", {}, "execute_bash", "c1"), saw(2, 1), refused,
@@ -253,8 +262,14 @@ def test_read_pairs_the_resolver_s_flat_events_by_order():
 
 
 def test_read_takes_a_bare_list_of_events_as_one_run():
-    state = {"id": 9, "timestamp": f"{AT}9", "source": "environment", "content": "",
-             "observation": "agent_state_changed", "extras": {"agent_state": "error"}}  # fmt: skip
+    state = {
+        "id": 9,
+        "timestamp": f"{AT}9",
+        "source": "environment",
+        "content": "",
+        "observation": "agent_state_changed",
+        "extras": {"agent_state": "error"},
+    }
 
     run = one_run(openhands, as_json([*HISTORY[:8], state]))
 

@@ -68,7 +68,9 @@ def test_read_folder_takes_the_last_file_by_its_number():
     folder = "llm_completions/acme__widget-7/vendor__model-a-"
     files = {
         f"{folder}1770000100.5.json": as_json(a_file()),
-        f"{folder}1770000099.25.json": as_json(a_file(MESSAGES[:2], "execute_bash", 1.5)),
+        f"{folder}1770000099.25.json": as_json(
+            a_file(MESSAGES[:2], "execute_bash", 1.5)
+        ),
         f"{folder}999999999.5.json": as_json(a_file(MESSAGES[:2], "execute_bash", 1.5)),
         "llm_completions/acme__widget-8/vendor__model-a-1770000001.0.json": b"",
         "other/notes.json": b"{}",

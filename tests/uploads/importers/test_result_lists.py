@@ -117,7 +117,9 @@ def test_swe_bench_reports_are_told_by_their_lists():
 
 def harbor(reward=1.0, exception=None, **other):
     verdict = {"rewards": {"reward": reward}} if reward is not None else None
-    about = {"exception_type": exception, "exception_message": "m"} if exception else None
+    about = (
+        {"exception_type": exception, "exception_message": "m"} if exception else None
+    )
     return {"id": "r1", "task_name": "make-file", "trial_name": "make-file__x1",
             "verifier_result": verdict, "exception_info": about, **other}  # fmt: skip
 
@@ -157,7 +159,11 @@ def test_harbor_result_keeps_the_ending_apart_from_the_outcome(record, outcome, 
 
 
 def test_harbor_result_reads_a_run_s_own_list_of_trials():
-    whole = {"results": [terminal_bench(True), {"x": 1}], "n_resolved": 1, "accuracy": 1.0}
+    whole = {
+        "results": [terminal_bench(True), {"x": 1}],
+        "n_resolved": 1,
+        "accuracy": 1.0,
+    }
 
     assert rows(harbor_result, as_json(whole)) == [
         ("make-file.1-of-1", "correct", "submitted"),
@@ -197,8 +203,11 @@ def test_task_run_map_names_each_attempt():
 
 
 def test_hal_results_prefers_the_lists_of_tasks():
-    sample = {"config": {}, "raw_eval_results": {"1": {"reward": 0}},
-              "results": {"successful_tasks": ["1"], "failed_tasks": ["2", "1"]}}  # fmt: skip
+    sample = {
+        "config": {},
+        "raw_eval_results": {"1": {"reward": 0}},
+        "results": {"successful_tasks": ["1"], "failed_tasks": ["2", "1"]},
+    }
 
     assert told_as(as_json(sample)) == "hal_results"
     assert rows(hal_results, as_json(sample)) == [
@@ -223,7 +232,9 @@ def test_hal_results_reads_rewards_where_there_are_no_lists():
 
 # outcomes files of one's own
 
-CSV = 'run_id,outcome,note\nr1,correct,\nr2,Failed,"said, twice\nno"\n\nr3,maybe,x\n,1,\n'
+CSV = (
+    'run_id,outcome,note\nr1,correct,\nr2,Failed,"said, twice\nno"\n\nr3,maybe,x\n,1,\n'
+)
 
 
 def test_outcome_list_reads_csv_with_its_lines():
@@ -276,7 +287,11 @@ def test_outcome_list_reads_json_lines_and_a_list():
         ("i1", "unknown", ""),
     ]
 
-    for data in (as_lines(*values), as_json(values), json.dumps(values, indent=1).encode()):
+    for data in (
+        as_lines(*values),
+        as_json(values),
+        json.dumps(values, indent=1).encode(),
+    ):
         assert told_as(data) == "outcome_list"
         assert rows(outcome_list, data) == wanted
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from apps.runs.transcript import Transcript
+from apps.runs.transcript import Call, Thread, Transcript
 from apps.uploads.importers import HEAD_BYTES, folder_readers, readers
 from apps.uploads.importers import detect as detect_all
 from tests.uploads.importers.counting import Figures, calls_of, figures, read_bytes
@@ -227,5 +227,5 @@ def test_a_real_session_is_told_in_detail() -> None:
     assert counts == {"denied": 4, "cancelled": 6, "rejected": 1}
 
 
-def calls_in(thread) -> list:
+def calls_in(thread: Thread) -> list[Call]:
     return [call for turn in thread.turns for call in turn.calls]

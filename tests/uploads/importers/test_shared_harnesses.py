@@ -246,7 +246,10 @@ def test_real_files_cut_anywhere_raise_nothing():
         data = (SESSIONS / name).read_bytes()
         best = (RUNS.get(name) or LISTS[name])[0]
         for share in (0.01, 0.37, 0.99):
-            for part in (data[: int(len(data) * share)], data[int(len(data) * share) :]):
+            for part in (
+                data[: int(len(data) * share)],
+                data[int(len(data) * share) :],
+            ):
                 readers()[best].detect(part[:HEAD_BYTES])
                 for record in readers()[best].read(io.BytesIO(part), name):
                     assert not isinstance(record, Unreadable) or record.reason

@@ -9,6 +9,8 @@ from apps.uploads.importers import smolagents as reader
 from .counting import Figures, calls_of, figures, json_lines, read_bytes, run_of
 from .reading import check_survives
 
+START = 1772445600.0
+
 
 def tool_call(call_id, name, arguments):
     function = {"name": name, "arguments": arguments}
@@ -20,7 +22,7 @@ def step(number, calls=(), said="", error=None, **fields):
     message = {"role": "assistant", "content": said, "tool_calls": list(calls) or None}
     return {
         "step_number": number,
-        "timing": {"start_time": 1772445600.0 + number, "end_time": 1772445600.5 + number},
+        "timing": {"start_time": START + number, "end_time": START + number + 0.5},
         "model_input_messages": [{"role": "system", "content": "x"}] * 3,
         "tool_calls": [] if error else list(calls),
         "error": error,
@@ -44,10 +46,11 @@ TOOLS = [
     TASK,
     {"plan": "First look.", "timing": {}},
     step(1, [tool_call("s1", "fetch", {"url": "x"})],
-         error=failure("AgentToolExecutionError", "Error executing tool 'fetch': no https")),
+         error=failure("AgentToolExecutionError",
+                       "Error executing tool 'fetch': no https")),
     step(2, [tool_call("s2", "fitch", {})],
          error=failure("AgentToolCallError", "Unknown tool fitch")),
-    step(3, [tool_call("s3", "fetch", {"url": "https://x"})], observations="42 visitors"),
+    step(3, [tool_call("s3", "fetch", {"url": "y"})], observations="42 visitors"),
     step(4, [tool_call("s4", "final_answer", {"answer": "42"})], observations="42",
          is_final_answer=True),
 ]  # fmt: skip

@@ -65,7 +65,10 @@ def test_read_takes_the_ids_from_the_file_s_name():
 
 @pytest.mark.parametrize("as_text", [False, True])
 def test_read_takes_instance_and_model_from_the_replay_configuration(as_text):
-    config = {"agent": {"model": {"name": "model-a"}}, "problem_statement": {"id": "w-1"}}
+    config = {
+        "agent": {"model": {"name": "model-a"}},
+        "problem_statement": {"id": "w-1"},
+    }
     value = json.dumps(config) if as_text else config
 
     run = one_run(swe_agent, as_json(a_run(replay_config=value)), "x.traj")
@@ -128,8 +131,11 @@ def test_read_keeps_the_steps_before_a_cut():
 def test_detect_tells_it_in_any_order_of_keys():
     run = a_run()
     late = {key: run[key] for key in ("info", "history", "trajectory", "environment")}
-    long = {"history": [{"role": "user", "content": "x" * 300_000, "is_demo": True}],
-            "environment": "e", **{k: run[k] for k in ("trajectory", "info")}}  # fmt: skip
+    long = {
+        "history": [{"role": "user", "content": "x" * 300_000, "is_demo": True}],
+        "environment": "e",
+        **{k: run[k] for k in ("trajectory", "info")},
+    }
     long_steps = a_run([step("ls", "x" * 300_000), step("submit")])
     for sample in (run, late, long_steps, a_run([])):
         assert told_as(as_json(sample)) == "swe_agent"

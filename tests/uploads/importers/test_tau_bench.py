@@ -17,8 +17,11 @@ from .reading import (
 
 def call(call_id, tool, arguments="{}"):
     function = {"name": tool, "arguments": arguments}
-    return {"role": "assistant", "content": None,
-            "tool_calls": [{"id": call_id, "type": "function", "function": function}]}  # fmt: skip
+    return {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": call_id, "type": "function", "function": function}],
+    }
 
 
 def answer(call_id, tool, text):
@@ -47,7 +50,11 @@ def test_read_gives_the_run_with_its_calls_and_reward():
     assert run.scores[0].value == 1.0
     assert shape(run) == (2, 0, 0)
     first = calls(run)[0]
-    assert (first.tool, first.arguments, first.id) == ("get_order", '{"id": "W1"}', "c1")
+    assert (first.tool, first.arguments, first.id) == (
+        "get_order",
+        '{"id": "W1"}',
+        "c1",
+    )
     assert first.result is not None
     assert first.result.text == "Error: order not found"
     assert first.result.is_error is None

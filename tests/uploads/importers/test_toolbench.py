@@ -71,13 +71,21 @@ def test_read_takes_the_last_chain_as_the_main_thread():
     assert [c.tool for c in calls(run)] == ["news", "search", "Finish"]
     failed, found, finish = (call.result for call in calls(run))
     assert failed is not None
-    assert (failed.text, failed.is_error, failed.flag) == (FAILED, True, "observation_code")
+    assert (failed.text, failed.is_error, failed.flag) == (
+        FAILED,
+        True,
+        "observation_code",
+    )
     assert (failed.error_code, failed.cause) == ("11", "failed")
     assert found is not None
     assert found.is_error is None
     assert finish is not None
     assert (finish.delivered, finish.is_error) == (False, None)
-    assert (run.run_id, run.task_id, run.title) == ("G1-57_ChatGPT_DFS", "G1-57", "Find news.")
+    assert (run.run_id, run.task_id, run.title) == (
+        "G1-57_ChatGPT_DFS",
+        "G1-57",
+        "Find news.",
+    )
     assert (run.outcome, run.outcome_by) == ("correct", "win (not judged)")
     assert run.ending == "submitted"
     assert [tool.name for tool in run.tools] == ["news"]
@@ -108,8 +116,20 @@ def test_read_takes_every_call_as_a_branch_where_there_was_no_answer():
 
 
 def test_read_counts_each_call_once_where_a_branch_forks_again():
-    fork = node("Action Input", "", [did("a", "{}", "1", 0,
-        did("b", "{}", "2", 0), did("c", "{}", "3", 0, did("d", "{}", "4", 0)))])  # fmt: skip
+    fork = node(
+        "Action Input",
+        "",
+        [
+            did(
+                "a",
+                "{}",
+                "1",
+                0,
+                did("b", "{}", "2", 0),
+                did("c", "{}", "3", 0, did("d", "{}", "4", 0)),
+            )
+        ],
+    )
 
     run = one_run(toolbench, as_json(a_run(False, [], fork)), NAME)
 

@@ -63,7 +63,11 @@ def test_read_takes_success_as_a_claim_and_no_outcome():
     ("steps", "other", "ending"),
     [
         ([a_step(9, "c1", "edit", {"success": True})], {}, "budget_spent"),
-        ([a_step(2, "c1", "edit", {"success": True}, error="rate limit")], {}, "crashed"),
+        (
+            [a_step(2, "c1", "edit", {"success": True}, error="rate limit")],
+            {},
+            "crashed",
+        ),
         ([a_step(2, "c1", "edit", {"success": True})], {"end_time": None}, ""),
         ([], {}, "crashed"),
     ],
