@@ -104,7 +104,9 @@ def worker_environment(uploads_folder: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def worker(transactional_db: None, uploads_folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+def worker(
+    transactional_db: None, uploads_folder: Path
+) -> Iterator[subprocess.Popen[bytes]]:
     """A real Celery worker on the tests' database, with a queue of its own."""
     process = start_worker(uploads_folder)
     yield process
@@ -112,7 +114,9 @@ def worker(transactional_db: None, uploads_folder: Path) -> Iterator[subprocess.
     process.wait(20)
 
 
-def start_worker(uploads_folder: Path, wait_seconds: float = 40) -> subprocess.Popen[bytes]:
+def start_worker(
+    uploads_folder: Path, wait_seconds: float = 40
+) -> subprocess.Popen[bytes]:
     """Start a worker and wait until it answers."""
     from apps.config.celery import app
 
@@ -120,7 +124,9 @@ def start_worker(uploads_folder: Path, wait_seconds: float = 40) -> subprocess.P
     command = [sys.executable, "-m", "celery", "-A", "apps.config.celery", "worker"]
     command += ["--concurrency", "1", "--hostname", name, "--loglevel", "WARNING"]
     command += ["--without-gossip", "--without-mingle"]
-    process = subprocess.Popen(command, cwd=ROOT, env=worker_environment(uploads_folder))
+    process = subprocess.Popen(
+        command, cwd=ROOT, env=worker_environment(uploads_folder)
+    )
     deadline = time.monotonic() + wait_seconds
     while time.monotonic() < deadline:
         if process.poll() is not None:

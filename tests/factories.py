@@ -26,7 +26,9 @@ def make_workspace(slug: str = "", **values: Any) -> Workspace:
 def make_member(workspace: Workspace, role: str = Role.OWNER) -> User:
     number = next(_numbers)
     user = User.objects.create_user(
-        username=f"person-{number}", email=f"person-{number}@example.com", password="secret"
+        username=f"person-{number}",
+        email=f"person-{number}@example.com",
+        password="secret",
     )
     join(user, workspace, role)
     return user
@@ -39,7 +41,12 @@ def step(
     is_error: bool | None = None,
 ) -> dict[str, Any]:
     """One call with its result; `is_error` None leaves the flag out, result None too."""
-    return {"tool": tool, "arguments": arguments, "result": result, "is_error": is_error}
+    return {
+        "tool": tool,
+        "arguments": arguments,
+        "result": result,
+        "is_error": is_error,
+    }
 
 
 def failing(tool: str, arguments: dict[str, Any], text: str) -> dict[str, Any]:
@@ -68,7 +75,9 @@ def make_run(
             {
                 "role": "assistant",
                 "content": None,
-                "tool_calls": [{"id": call_id, "type": "function", "function": function}],
+                "tool_calls": [
+                    {"id": call_id, "type": "function", "function": function}
+                ],
             }
         )
         if item["result"] is None:
@@ -90,10 +99,15 @@ def as_lines(runs: Iterable[dict[str, Any]]) -> bytes:
 
 
 def upload_bytes(
-    workspace: Workspace, content: bytes, name: str = "sessions.jsonl", format_name: str = ""
+    workspace: Workspace,
+    content: bytes,
+    name: str = "sessions.jsonl",
+    format_name: str = "",
 ) -> Upload:
     """Hand in a file and read it to its end."""
-    upload = receive(workspace, name, File(io.BytesIO(content)), format_name=format_name)
+    upload = receive(
+        workspace, name, File(io.BytesIO(content)), format_name=format_name
+    )
     ingest_upload(upload)
     upload.refresh_from_db()
     return upload

@@ -14,7 +14,13 @@ from apps.triage.actions import decide
 from apps.uploads.models import Upload
 from tests.factories import failing, ingest, make_member, make_run
 
-OPEN = {"healthz", "accounts:sign-in", "accounts:link", "accounts:sign-out", "accounts:help"}
+OPEN = {
+    "healthz",
+    "accounts:sign-in",
+    "accounts:link",
+    "accounts:sign-out",
+    "accounts:help",
+}
 OWN_STATUS = {  # an act without its values is refused kindly
     "accounts:choose-workspace": (404,),
     "labels:label-pair": (422,),

@@ -4,16 +4,13 @@ What is made depends on the fingerprint alone, so arrival order and the number o
 workers change nothing.
 """
 
-import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from .fingerprints import v1
 from .fingerprints.v1 import Fingerprint
 from .models import Code, Text, TextOrigin
 from .templates import matches
-
-_PLACEHOLDER = re.compile(r"<[^<>\s]{1,20}>")
-_WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?")
 
 
 class Place(NamedTuple):
@@ -39,21 +36,25 @@ def code_key(tool: str, fingerprint: Fingerprint) -> str:
     keep two long texts apart.
     """
     if fingerprint.structured_code:
-        return fingerprint.structured_code[:200]
-    words = _WORD.findall(_PLACEHOLDER.sub(" ", fingerprint.masked).lower())
-    said = "_".join(words)
-    slug = fingerprint.slug or "error"
-    name = slug if said == slug else f"{slug}~{fingerprint.key[:4]}"
-    return f"{tool[:90]}.{name}"
+        return storable(fingerprint.structured_code[:200])
+    name = fingerprint.slug
+    if not v1.says_all(name, fingerprint.masked):
+        name = f"{name}~{fingerprint.key[:4]}"
+    return f"{stored_tool(tool)[:90]}.{name}"
+
+
+def stored_tool(tool: str) -> str:
+    """Give a tool's name as it is stored."""
+    return storable(tool)[:200]
 
 
 def resolve(workspace_id: int, seen: Iterable[Seen]) -> dict[str, Place]:
-    """Give the place of each fingerprint by its key; safe beside other workers.
+    """Give the place of each text by its key (`text_key`); safe beside other workers.
 
     Rows are made in the order of their keys, each statement on its own, so that two
     workers never wait for each other in a circle.
     """
-    by_key = {item.fingerprint.key: item for item in seen}
+    by_key = {item.fingerprint.text_key: item for item in seen}
     places = _known(workspace_id, by_key)
     missing = sorted(set(by_key) - set(places))
     if missing:
@@ -75,19 +76,21 @@ def _make(workspace_id: int, items: list[Seen]) -> None:
         Text.objects.filter(
             workspace_id=workspace_id,
             origin=TextOrigin.SHIPPED,
-            code__tool__in={item.tool for item in items},
+            code__tool__in={stored_tool(item.tool) for item in items},
         ).select_related("code")
     )
     versions: dict[str, Text] = {}
     for item in items:
         for text in shipped:
-            if text.code.tool == item.tool and matches(text.sample, item.delivered):
-                versions[item.fingerprint.key] = text
+            if text.code.tool == stored_tool(item.tool) and matches(
+                text.sample, item.delivered
+            ):
+                versions[item.fingerprint.text_key] = text
                 break
     wanted = {
-        (item.tool[:200], code_key(item.tool, item.fingerprint))
+        (stored_tool(item.tool), code_key(item.tool, item.fingerprint))
         for item in items
-        if item.fingerprint.key not in versions
+        if item.fingerprint.text_key not in versions
     }
     Code.objects.bulk_create(
         [
@@ -105,17 +108,17 @@ def _make(workspace_id: int, items: list[Seen]) -> None:
     texts = []
     for item in items:
         mark = item.fingerprint
-        version = versions.get(mark.key)
+        version = versions.get(mark.text_key)
         code_id = (
             version.code_id
             if version
-            else codes[item.tool[:200], code_key(item.tool, mark)]
+            else codes[stored_tool(item.tool), code_key(item.tool, mark)]
         )
         texts.append(
             Text(
                 workspace_id=workspace_id,
                 code_id=code_id,
-                key=mark.key,
+                key=mark.text_key,
                 masked=storable(mark.masked),
                 sample=storable(item.delivered[:4000]),
                 wrapper=mark.wrapper[:120],

@@ -62,7 +62,7 @@ def _ship_rewrites(workspace: Workspace, first: datetime) -> None:
         if not failure.rewrite:
             continue
         sample = filled(failure.text, Draw("sample"))
-        key = v1.fingerprint(failure.tool, sample).key
+        key = v1.fingerprint(failure.tool, sample).text_key
         text = Text.objects.select_related("code").filter(workspace=workspace, key=key).first()
         if text is None:
             continue

@@ -54,7 +54,7 @@ def ship(rewrite: Rewrite, shipped_on: date, *, by: User | None) -> Rewrite:
         )
     code = locked.code
     mark = v1.fingerprint(code.tool, locked.agent_message)
-    text = Text.objects.filter(workspace_id=code.workspace_id, key=mark.key).first()
+    text = Text.objects.filter(workspace_id=code.workspace_id, key=mark.text_key).first()
     if text is not None and text.code_id != code.pk and text.code.tool != code.tool:
         raise RewriteRefusedError(
             f"The code {text.code} has this very text already. Write one that tells them apart."
@@ -68,7 +68,7 @@ def ship(rewrite: Rewrite, shipped_on: date, *, by: User | None) -> Rewrite:
         "shipped_at": timezone.now(),
     }
     text, _ = Text.objects.update_or_create(
-        workspace_id=code.workspace_id, key=mark.key, defaults=values
+        workspace_id=code.workspace_id, key=mark.text_key, defaults=values
     )
     locked.text = text
     locked.state = RewriteState.SHIPPED

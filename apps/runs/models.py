@@ -2,6 +2,11 @@
 
 Rows are written by COPY in `uploads.pipeline`; the whole transcript is one compressed
 value a run, since pages read it whole and queries never look inside.
+
+The tables below a run have one writer, which writes them with their run in one
+transaction. Their keys are indexed but not checked row by row by the database
+(`db_constraint=False`): that would cost more than the rows themselves, and would make
+deleting a workspace crawl. A test counts orphans instead.
 """
 
 from typing import ClassVar
@@ -118,7 +123,9 @@ class Run(models.Model):
 class RunTranscript(models.Model):
     """The whole transcript of a run: msgpack, compressed with zstd."""
 
-    run = models.OneToOneField(Run, primary_key=True, on_delete=models.CASCADE)
+    run = models.OneToOneField(
+        Run, primary_key=True, on_delete=models.CASCADE, db_constraint=False
+    )
     data = models.BinaryField()
 
     def __str__(self) -> str:
@@ -132,8 +139,10 @@ class RunPrefix(models.Model):
     By them a longer version replaces a shorter one, whichever arrives first.
     """
 
-    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE)
-    run = models.ForeignKey(Run, on_delete=models.CASCADE)
+    workspace = models.ForeignKey(
+        Workspace, on_delete=models.CASCADE, db_constraint=False
+    )
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, db_constraint=False)
     prefix_hash = models.BinaryField()
 
     class Meta:
@@ -155,14 +164,22 @@ class ToolError(models.Model):
     the model. Only these have a code, a text and a next move.
     """
 
-    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE)
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="tool_errors")
+    workspace = models.ForeignKey(
+        Workspace, on_delete=models.CASCADE, db_constraint=False
+    )
+    run = models.ForeignKey(
+        Run, on_delete=models.CASCADE, related_name="tool_errors", db_constraint=False
+    )
     thread = models.SmallIntegerField()
     turn = models.IntegerField()
     call = models.SmallIntegerField()
     tool = models.TextField()
-    code = models.ForeignKey(Code, null=True, on_delete=models.CASCADE)
-    text = models.ForeignKey(Text, null=True, on_delete=models.CASCADE)
+    code = models.ForeignKey(
+        Code, null=True, on_delete=models.CASCADE, db_constraint=False
+    )
+    text = models.ForeignKey(
+        Text, null=True, on_delete=models.CASCADE, db_constraint=False
+    )
     delivered = models.TextField()  # as the model read it; the first 4,000 characters
     evidence = models.CharField(max_length=10, choices=EvidenceChoice)
     rule = models.TextField()
@@ -213,9 +230,11 @@ class ToolError(models.Model):
 class RunCode(models.Model):
     """A run that hit a code, once whatever the number of its errors."""
 
-    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE)
-    run = models.ForeignKey(Run, on_delete=models.CASCADE)
-    code = models.ForeignKey(Code, on_delete=models.CASCADE)
+    workspace = models.ForeignKey(
+        Workspace, on_delete=models.CASCADE, db_constraint=False
+    )
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, db_constraint=False)
+    code = models.ForeignKey(Code, on_delete=models.CASCADE, db_constraint=False)
     text = models.ForeignKey(Text, on_delete=models.CASCADE)  # of its first error
     errors = models.IntegerField()
 
@@ -235,7 +254,9 @@ class RunCode(models.Model):
 class DayRuns(models.Model):
     """Runs by the day they began. Rows are signed: a day's count is their sum."""
 
-    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE)
+    workspace = models.ForeignKey(
+        Workspace, on_delete=models.CASCADE, db_constraint=False
+    )
     day = models.DateField(null=True)
     model = models.TextField()
     agent = models.TextField()
@@ -261,10 +282,12 @@ class DayRuns(models.Model):
 class DayCode(models.Model):
     """Runs that hit a code, by the day they began. Signed rows."""
 
-    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE)
+    workspace = models.ForeignKey(
+        Workspace, on_delete=models.CASCADE, db_constraint=False
+    )
     day = models.DateField(null=True)
-    code = models.ForeignKey(Code, on_delete=models.CASCADE)
-    text = models.ForeignKey(Text, on_delete=models.CASCADE)
+    code = models.ForeignKey(Code, on_delete=models.CASCADE, db_constraint=False)
+    text = models.ForeignKey(Text, on_delete=models.CASCADE, db_constraint=False)
     model = models.TextField()
     outcome = models.CharField(max_length=10, choices=OutcomeChoice)
     runs = models.IntegerField()
@@ -285,10 +308,16 @@ class DayCode(models.Model):
 class DayErrors(models.Model):
     """Failed calls of every cause, by their own day. Signed rows."""
 
-    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE)
+    workspace = models.ForeignKey(
+        Workspace, on_delete=models.CASCADE, db_constraint=False
+    )
     day = models.DateField(null=True)
-    code = models.ForeignKey(Code, null=True, on_delete=models.CASCADE)
-    text = models.ForeignKey(Text, null=True, on_delete=models.CASCADE)
+    code = models.ForeignKey(
+        Code, null=True, on_delete=models.CASCADE, db_constraint=False
+    )
+    text = models.ForeignKey(
+        Text, null=True, on_delete=models.CASCADE, db_constraint=False
+    )
     cause = models.CharField(max_length=10, choices=CauseChoice)
     evidence = models.CharField(max_length=10, choices=EvidenceChoice)
     is_delivered = models.BooleanField()

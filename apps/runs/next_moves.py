@@ -1,12 +1,13 @@
 """What the agent did after an error: the machine's guess of its next move. Pure."""
 
-import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Literal
 
 import msgspec
 
+from .command_lines import command_of, first_word
 from .rules import DEFAULT_RULES, Rules
 from .transcript import Call, Turn
 
@@ -22,30 +23,43 @@ NextMove = Literal[
     "answered",
 ]
 
-_LOOKUP_NAME = re.compile(
-    r"(?i)(?:^|[_.\-/])(?:get|list|read|search|find|lookup|look_up|check|fetch|query|show"
-    r"|describe|status|view|inspect|verify)(?:[_.\-/]|$)|^(?:get|list|find|search|read)[A-Z]"
+_NAME_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_READS = frozenset(
+    "get list read search find lookup look check fetch query show describe status view"
+    " inspect verify retrieve grep glob ls cat head tail tree count".split()
 )
+_WRITES = frozenset(
+    "create update set delete remove add send write edit replace post put patch cancel"
+    " book issue submit move rename insert upload start stop run execute exec apply"
+    " save append modify transfer refund pay charge checkout".split()
+)
+
 _HANDOFF_TEXT = re.compile(
     r"(?i)\bhand(?:ing|ed)? (?:this |it |you |the case )?(?:over|off) to\b"
-    r"|\btransferr?(?:ing|ed)? (?:you|this|the case) to\b|\bescalat(?:e|ed|ing) (?:this|it|to)\b"
-    r"|\b(?:need|require|await)\w* (?:your |a person's |human |manager |explicit )*approval\b"
-    r"|\bplease approve\b"
+    r"|\btransferr?(?:ing|ed)? (?:you|this|the case) to\b"
+    r"|\bescalat(?:e|ed|ing) (?:this|it|to)\b"
 )
-_FAILURE_TEXT = re.compile(
-    r"(?i)\b(?:sorry|apolog\w+|unfortunately|unable|not able|can(?:no|')t|could(?: not|n't)"
-    r"|couldn't|did(?: not|n't) (?:work|succeed)|went wrong|fail\w*|error\w*|stop here)\b"
+_APPROVAL_TEXT = re.compile(
+    r"(?i)\b(?:need|require|await)\w* "
+    r"(?:your |a person's |human |manager |explicit )*approval\b"
+    r"|\bplease approve\b|\bdo you approve\b"
 )
-_QUESTION_END = re.compile(r"\?[\s\"'”’)*_`\]]*$")
+_SENTENCE_BREAK = re.compile(r"(?<=[.!?？])\s|\n")
+_QUESTION_END = re.compile(r"[?？][\s\"'”’)*_`\]]*$")
+_GAVE_UP = re.compile(
+    r"(?i)\b(?:sorry|apolog\w+|unfortunately|unable|not able|can(?:no|')t"
+    r"|could(?: not|n't)|did(?: not|n't) (?:work|succeed)|went wrong|gave up|giving up"
+    r"|stop here)\b"
+)
+_FAILURE_TEXT = re.compile(r"(?i)\b(?:fail\w*|errors?|timed out)\b")
+_SUCCESS_TEXT = re.compile(
+    r"(?i)\b(?:done|fixed|resolved|solved|complete[ds]?|success\w*|now works?|passe[ds])\b"
+)
 
 
 def same_arguments(first: str, second: str) -> bool:
     """Compare arguments as parsed JSON; text that is not JSON without outer space."""
-    if first == second:
-        return True
-    if len(first) != len(second) and first.strip()[:1] != "{":
-        return first.strip() == second.strip()
-    return canonical(first) == canonical(second)
+    return first == second or canonical(first) == canonical(second)
 
 
 def canonical(arguments: str) -> str:
@@ -63,17 +77,21 @@ def next_turn(
     """Index of the first turn from `start` that is a move of the agent.
 
     Turns without a word or a call, notices, and turns that only call a thinking tool
-    are looked through. None: the thread ends before such a turn.
+    are looked through; what was said beside such a call is the move only if no other
+    follows. None: the thread ends before a move.
     """
+    said: int | None = None
     for index in range(start, len(turns)):
         turn = turns[index]
         if turn.role != "assistant" or turn.kind:
             continue
         if any(call.tool not in rules.thinking_tools for call in turn.calls):
             return index
-        if not turn.calls and turn.text.strip():
-            return index
-    return None
+        if turn.text.strip():
+            if not turn.calls:
+                return index
+            said = index if said is None else said
+    return said
 
 
 def classify(
@@ -92,33 +110,33 @@ def classify(
         return ["cut_off"] * len(errors)
     calls = [call for call in turn.calls if call.tool not in rules.thinking_tools]
     if not calls:
-        move = _text_move(turn.text, is_last)
-        return [move] * len(errors)
+        return [_text_move(turn.text, is_last)] * len(errors)
     if len(errors) == 1:
         return [_call_move(errors[0], calls, rules)]
     return _matched_moves(errors, calls, rules)
 
 
 def _matched_moves(
-    errors: Sequence[Call], calls: list[Call], rules: Rules
+    errors: Sequence[Call], calls: Sequence[Call], rules: Rules
 ) -> list[NextMove]:
+    """Give each call to one error, as long as there are enough."""
     moves: dict[int, NextMove] = {}
-    free = list(calls)
-    for index, error in enumerate(errors):
-        twin = next(
-            (c for c in free if _same_tool(c, error, rules) and _equal(c, error)), None
-        )
-        if twin is not None:
-            free.remove(twin)
-            moves[index] = "retried_unchanged"
-    for index, error in enumerate(errors):
-        if index not in moves:
-            other = next((c for c in free if _same_tool(c, error, rules)), None)
-            if other is not None:
-                free.remove(other)
-                moves[index] = "retried_changed"
+    free = list(range(len(calls)))
+    for move in ("retried_unchanged", "retried_changed"):
+        for index, error in enumerate(errors):
+            if index in moves:
+                continue
+            for number in free:
+                call = calls[number]
+                if _same_tool(call, error, rules) and (
+                    move == "retried_changed" or _equal(call, error)
+                ):
+                    free.remove(number)
+                    moves[index] = move  # type: ignore[assignment]
+                    break
+    rest = [calls[number] for number in free] or calls
     return [
-        moves[index] if index in moves else _call_move(error, free or calls, rules)
+        moves[index] if index in moves else _call_move(error, rest, rules)
         for index, error in enumerate(errors)
     ]
 
@@ -136,21 +154,12 @@ def tool_key(call: Call, rules: Rules = DEFAULT_RULES) -> str:
     argument = rules.sub_tool_of.get(call.tool)
     if argument is None:
         return call.tool
-    command = call.arguments
-    try:
-        decoded = json.loads(call.arguments)
-        if isinstance(decoded, dict):
-            command = str(decoded.get(argument, ""))
-    except (ValueError, RecursionError):
-        pass
-    command = re.sub(r"^(?:\s*cd\s+[^;&\n]+(?:&&|;|\n))+", "", command).strip()
-    word = command.split(None, 1)[0] if command else ""
+    word = first_word(command_of(call.arguments, argument))
     return f"{call.tool} {word}".strip()
 
 
-def _call_move(error: Call, calls: Iterable[Call], rules: Rules) -> NextMove:
+def _call_move(error: Call, calls: Sequence[Call], rules: Rules) -> NextMove:
     """First match wins: same tool, hand-off, look-up of the same operation, other."""
-    calls = list(calls)
     same = [call for call in calls if _same_tool(call, error, rules)]
     if same:
         unchanged = any(_equal(call, error) for call in same)
@@ -169,10 +178,30 @@ def _is_lookup(call: Call, error: Call, rules: Rules) -> bool:
     more, a number above 9) stands in the arguments of both; the failed call must be
     one that does not itself only read, else there is nothing to verify.
     """
-    reads = call.tool in rules.lookup_tools or bool(_LOOKUP_NAME.search(call.tool))
-    if not reads or _LOOKUP_NAME.search(error.tool):
+    if not _only_reads(call.tool, rules) or _only_reads(error.tool, rules):
         return False
     return bool(_telling_values(call.arguments) & _telling_values(error.arguments))
+
+
+def _only_reads(tool: str, rules: Rules) -> bool:
+    return tool in rules.lookup_tools or _sounds_like_reading(tool)
+
+
+@lru_cache(maxsize=4096)
+def _sounds_like_reading(tool: str) -> bool:
+    """Whether a tool's name says that it reads: its first verb decides.
+
+    `get_or_create` and `search_and_replace` do more, `check_in` and `check_out` too.
+    """
+    words = [word.lower() for word in _NAME_WORD.findall(tool.rsplit("__", 1)[-1])]
+    if {"and", "or"} & set(words) and _WRITES & set(words):
+        return False
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        if word in _WRITES or (word == "check" and following in ("in", "out")):
+            return False
+        if word in _READS:
+            return True
+    return False
 
 
 def _telling_values(arguments: str) -> set[str]:
@@ -195,10 +224,29 @@ def _telling_values(arguments: str) -> set[str]:
 
 
 def _text_move(text: str, is_last: bool) -> NextMove:
-    if _HANDOFF_TEXT.search(text):
+    """Read a turn without calls.
+
+    Words of a hand-off count where they state it: “Shall I transfer you?” asks.
+    """
+    if _APPROVAL_TEXT.search(text) or _hands_off(text):
         return "escalated"
     if _QUESTION_END.search(text[-200:]):
         return "asked_user"
-    if is_last and _FAILURE_TEXT.search(text):
+    if is_last and _names_failure(text):
         return "apologised"
     return "answered"
+
+
+def _hands_off(text: str) -> bool:
+    if not _HANDOFF_TEXT.search(text):
+        return False
+    sentences = _SENTENCE_BREAK.split(text)
+    stated = [part for part in sentences if not part.endswith(("?", "？"))]
+    return any(_HANDOFF_TEXT.search(part) for part in stated)
+
+
+def _names_failure(text: str) -> bool:
+    """Whether a last word gives up; one that tells of an error it mended does not."""
+    if _GAVE_UP.search(text):
+        return True
+    return bool(_FAILURE_TEXT.search(text)) and not _SUCCESS_TEXT.search(text)

@@ -21,11 +21,11 @@ class Interval(NamedTuple):
     high: float
 
 
-def wilson_interval(good: int, runs: int, z: float = 1.96) -> tuple[float, float]:
+def wilson_interval(good: int, runs: int, z: float = Z95) -> tuple[float, float]:
     """Bound a recovery rate, honest also for few runs.
 
     `good` of `runs` runs that met the error still ended correctly. Returns
-    (low, high) as fractions in 0..1; z=1.96 covers 95 %. Raises ValueError
+    (low, high) as fractions in 0..1; the default z covers 95 %. Raises ValueError
     unless 0 <= good <= runs and runs > 0: "no runs" must not read as "0 %".
     Source: Wilson 1927, J. Am. Stat. Assoc. 22:209-212.
     """
@@ -33,7 +33,7 @@ def wilson_interval(good: int, runs: int, z: float = 1.96) -> tuple[float, float
     return wilson_limits(good / runs, runs, z)
 
 
-def wilson_limits(share: float, n: float, z: float = 1.96) -> tuple[float, float]:
+def wilson_limits(share: float, n: float, z: float = Z95) -> tuple[float, float]:
     """Bound a share (0..1) seen in `n` trials; `n` may be an effective, broken one.
 
     Raises ValueError unless 0 <= share <= 1 and n > 0. All right ends at exactly
@@ -64,7 +64,7 @@ def difference_of(first: Interval, second: Interval) -> Interval:
 def newcombe_interval(
     after_good: int, after_n: int, before_good: int, before_n: int, z: float = Z95
 ) -> Interval:
-    """Bound the rate after minus the rate before, in -1..1; z=1.96 covers 95 %.
+    """Bound the rate after minus the rate before, in -1..1; the default z covers 95 %.
 
     Newcombe's hybrid score interval (his method 10). For one comparison of two
     independent groups, looked at once. Raises ValueError on counts that are none.

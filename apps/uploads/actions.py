@@ -2,7 +2,7 @@
 
 import hashlib
 import secrets
-from pathlib import Path
+from pathlib import PurePosixPath
 from typing import BinaryIO
 
 from django.core.files import File
@@ -35,15 +35,21 @@ def receive(
     upload = Upload(
         workspace=workspace,
         token=secrets.token_hex(16),
-        name=storable(Path(name).name or "upload"),
+        name=_shown_name(name),
         size=content.size,
         sha256=digest.hexdigest(),
         format=format_name,
         created_by=by,
     )
-    upload.file.save(upload.name, content, save=False)
+    upload.file.save("upload", content, save=False)
     upload.save()
     return upload
+
+
+def _shown_name(name: str) -> str:
+    """Keep the last folders of a path: some formats have the run's id in them."""
+    parts = [part for part in PurePosixPath(name).parts if part not in ("/", "..", ".")]
+    return storable("/".join(parts[-4:])) or "upload"
 
 
 @transaction.atomic

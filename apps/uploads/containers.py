@@ -326,14 +326,19 @@ class _Packed:
 
     def open(self) -> BinaryIO:
         """Unpack it; each time anew, but counted once."""
-        spool = tempfile.SpooledTemporaryFile(max_size=self._spending.limits.in_memory)
+        in_memory = self._spending.limits.in_memory
+        spool = tempfile.SpooledTemporaryFile(in_memory)  # noqa: SIM115
         size = 0
-        for chunk in self._begin():
-            size += len(chunk)
-            if size > self._spent:
-                self._spending.add(self._name, size - self._spent)
-                self._spent = size
-            spool.write(chunk)
+        try:
+            for chunk in self._begin():
+                size += len(chunk)
+                if size > self._spent:
+                    self._spending.add(self._name, size - self._spent)
+                    self._spent = size
+                spool.write(chunk)
+        except BaseException:
+            spool.close()
+            raise
         spool.seek(0)
         return cast("BinaryIO", spool)
 

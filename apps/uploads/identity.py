@@ -17,6 +17,7 @@ def run_identity(
     A global id stands alone; an id that is unique only in its file is joined with the
     content; a run without an id is known by its main thread.
     """
+    parts: tuple[bytes, ...]
     if transcript.run_id and transcript.is_global_id:
         parts = (b"global", _bytes(transcript.run_id))
     elif transcript.run_id:

@@ -1,13 +1,20 @@
 """From an uploaded file to its records: containers, formats, readers. No database."""
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import BinaryIO
 
 from apps.runs.transcript import Record, Unreadable
 
 from .containers import Limits, Member, RefusedError, members
-from .importers import HEAD_BYTES, Reader, UnknownFormatError, reader_for
+from .importers import (
+    HEAD_BYTES,
+    UnknownFormatError,
+    claimed_groups,
+    detect,
+    folder_readers,
+    reader_for,
+)
 from .importers.records import DocumentTooLargeError
 
 
@@ -52,7 +59,6 @@ class Intake:
         self.counter = CountingStream(stream)
         self.format_name = format_name
         self.formats: dict[str, int] = {}
-        self._members = 0
 
     def records(self) -> Iterator[tuple[str, Record]]:
         """Yield each record with the name of the member that holds it.
@@ -62,20 +68,38 @@ class Intake:
         an unknown format is one unreadable record, and the others are read.
         """
         raw = io.BufferedReader(self.counter, buffer_size=1 << 20)
-        found = list(self._peeked(members(raw, self.name, Limits())))
-        for member, is_alone in found:
-            yield from self._member(member, is_alone)
-
-    def _peeked(self, found: Iterator[Member]) -> Iterator[tuple[Member, bool]]:
-        first = next(found, None)
-        if first is None:
+        found = {member.name: member for member in members(raw, self.name, Limits())}
+        if not found:
             raise RefusedError("The archive holds no file. Upload session exports.")
-        second = next(found, None)
-        yield first, second is None
-        if second is not None:
-            yield second, False
-        for member in found:
-            yield member, False
+        claimed: set[str] = set()
+        for reader_name, names in self._groups(found):
+            claimed.update(names)
+            self._note(reader_name)
+            reader = folder_readers()[reader_name]
+            files = {name: found[name].open for name in names}
+            for record in _guarded(reader.read_folder(files)):
+                yield names[0], record
+        for name, member in found.items():
+            if name not in claimed:
+                yield from self._member(member, is_alone=len(found) == 1)
+
+    def _groups(self, found: Mapping[str, Member]) -> list[tuple[str, list[str]]]:
+        """Files that make sense only together, with the reader that says so."""
+        if len(found) == 1 or self.format_name:
+            return []
+        groups, taken = [], set[str]()
+        for reader_name, names in claimed_groups(list(found)):
+            if taken & set(names):
+                continue
+            with found[names[0]].open() as stream:
+                ranked = detect(stream.read(HEAD_BYTES))
+            if ranked and ranked[0][0] == reader_name:
+                groups.append((reader_name, names))
+                taken.update(names)
+        return groups
+
+    def _note(self, reader_name: str) -> None:
+        self.formats[reader_name] = self.formats.get(reader_name, 0) + 1
 
     def _member(self, member: Member, is_alone: bool) -> Iterator[tuple[str, Record]]:
         label = "" if is_alone else member.name
@@ -90,14 +114,13 @@ class Intake:
                 preview = head[:500].decode("utf-8", "replace")
                 yield label, Unreadable(str(exc), preview=preview)
                 return
-            self.formats[name] = self.formats.get(name, 0) + 1
-            for record in _guarded(reader, stream, member.name):
+            self._note(name)
+            for record in _guarded(reader.read(stream, member.name)):
                 yield label, record
 
 
-def _guarded(reader: Reader, stream: BinaryIO, name: str) -> Iterator[Record]:
-    """Pass on a reader's records; what it cannot go past becomes an unreadable record."""
-    records = reader.read(stream, name)
+def _guarded(records: Iterator[Record]) -> Iterator[Record]:
+    """Pass on a reader's records; what it cannot go past becomes an unreadable one."""
     while True:
         try:
             yield next(records)

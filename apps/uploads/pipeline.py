@@ -69,9 +69,6 @@ def _ingest(upload: Upload) -> None:
         return
     if not finished:  # cancelled on its page
         return
-    if not Batch.objects.filter(upload=upload, records__gt=0).exists():
-        _refuse(upload, "No run was found in the file. See the page “Formats”.")
-        return
     formats = ", ".join(sorted(intake.formats))
     seconds = time.monotonic() - began
     _set(

@@ -104,7 +104,7 @@ def copy_errors(
     rows = []
     hits: dict[tuple[int, int], list[int]] = {}
     for spot, (run_id, run, error) in zip(spots, errors, strict=True):
-        place = places[error.fingerprint.key] if error.fingerprint else None
+        place = places[error.fingerprint.text_key] if error.fingerprint else None
         error_id = kept_ids[spot] if spot in kept_ids else next(fresh)
         rows.append(_error_row(error_id, workspace_id, run_id, run, error, place, zone))
         if place is not None:

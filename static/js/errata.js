@@ -74,6 +74,7 @@ for (const drop of document.querySelectorAll(".drop")) {
   for (const name of ["dragenter", "dragover"]) drop.addEventListener(name, (e) => { e.preventDefault(); drop.classList.add("over"); });
   for (const name of ["dragleave", "drop"]) drop.addEventListener(name, (e) => { e.preventDefault(); drop.classList.remove("over"); });
   drop.addEventListener("drop", (e) => { if (e.dataTransfer.files.length) { input.files = e.dataTransfer.files; input.form.requestSubmit(); } });
+  input.form.addEventListener("submit", () => { input.form.querySelector("button").disabled = true; });
   input.addEventListener("change", () => { if (input.files.length) input.form.requestSubmit(); });
 }
 

@@ -71,7 +71,9 @@ def test_sign_in_by_password_goes_where_one_wanted(workspace):
     assert response["Location"] == "/codes/"
 
 
-@pytest.mark.parametrize("target", ["https://evil.example/", "//evil.example", "javascript:x"])
+@pytest.mark.parametrize(
+    "target", ["https://evil.example/", "//evil.example", "javascript:x"]
+)
 def test_sign_in_goes_nowhere_else(workspace, target):
     user = make_member(workspace)
 

@@ -1,6 +1,6 @@
 """Do the intervals keep their word? Simulations with known truth.
 
-    python -m tests.bench.coverage            all of it, some two minutes
+    python -m tests.bench.coverage            all of it, one to three minutes
     python -m tests.bench.coverage verdicts   2,000 codes under 26 weekly looks
     python -m tests.bench.coverage labels     200 batches with a known share
 
@@ -129,8 +129,11 @@ class Frame:
         return sum(self.machine.values()) / len(self.machine)
 
 
-def make_frame(runs: int, seed: int) -> Frame:
-    """Make a week: errors of one run resemble each other, long runs do worse."""
+def make_frame(runs: int, seed: int, ease: float = 0.85) -> Frame:
+    """Make a week: errors of one run resemble each other, long runs do worse.
+
+    `ease` is the commonest code's chance of a yes.
+    """
     rng = random.Random(seed)
     codes = [f"tool.code{n}" for n in range(12)]
     popularity = [1 / (n + 1) for n in range(12)]
@@ -147,7 +150,7 @@ def make_frame(runs: int, seed: int) -> Frame:
             number = codes.index(code)
             text_id = 2 * number + (rng.random() < 0.3)
             is_loop = many > 3 and rng.random() < 0.4
-            chance = 0.85 - 0.05 * number + mood - 0.2 * is_loop
+            chance = ease - 0.05 * number + mood - 0.2 * is_loop
             answers[error_id] = int(rng.random() < chance)
             is_right = rng.random() < (0.9 if answers[error_id] else 0.85)
             machine[error_id] = answers[error_id] if is_right else 1 - answers[error_id]
@@ -171,13 +174,18 @@ class Covered:
 
 
 def simulate_batches(
-    batches: int, size: int, runs: int, seed: int, declined: float = 0.0
+    batches: int,
+    size: int,
+    runs: int,
+    seed: int,
+    declined: float = 0.0,
+    ease: float = 0.85,
 ) -> Covered:
     """Draw batches from one week with known truth and label them.
 
-    `declined` is the share of pairs that cannot be labelled.
+    `declined` is the share of pairs that cannot be labelled; `ease` as in `make_frame`.
     """
-    frame = make_frame(runs, seed)
+    frame = make_frame(runs, seed, ease)
     truth, machine_share = frame.truth, frame.machine_share
     rng = random.Random(seed)
     alone: list[BatchShare] = []
@@ -207,10 +215,10 @@ def simulate_batches(
 
 def _label(
     frame: Frame, batch: Batch, rng: random.Random, declined: float
-) -> tuple[list[LabelledPair], dict[object, int]]:
+) -> tuple[list[LabelledPair], dict[str, int]]:
     pairs = [
         LabelledPair(
-            stratum=pair.stratum,
+            stratum=str(pair.stratum),
             errors_in_run=pair.errors_in_run,
             answer=frame.answers[pair.error_id],
             machine=frame.machine[pair.error_id],
@@ -218,7 +226,7 @@ def _label(
         for pair in batch.pairs
         if rng.random() >= declined
     ]
-    return pairs, {i: stratum.size for i, stratum in enumerate(batch.strata)}
+    return pairs, {str(i): stratum.size for i, stratum in enumerate(batch.strata)}
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -257,19 +265,23 @@ def report_verdicts() -> None:
 def report_labels() -> None:
     print("Labels: 200 batches from a week with known share, 95 % intervals")
     print(
-        f"{'runs':>6} {'size':>5} {'declined':>9} {'labels':>8} {'width':>7}"
-        f" {'powered':>8} {'width':>7} {'bias':>8} {'bias':>8} {'unweighted':>11}"
+        f"{'truth':>6} {'runs':>6} {'size':>5} {'declined':>9}"
+        f" {'labels':>8} {'width':>7} {'powered':>8} {'width':>7}"
+        f" {'bias':>8} {'bias':>8} {'unweighted':>11}"
     )
-    for runs, size, declined in (
-        (1_500, 60, 0.0),
-        (1_500, 60, 0.1),
-        (1_500, 150, 0.0),
-        (150, 60, 0.0),
-        (10_000, 300, 0.0),
+    for runs, size, declined, ease in (
+        (1_500, 60, 0.0, 0.85),
+        (1_500, 60, 0.1, 0.85),
+        (1_500, 60, 0.0, 1.05),
+        (1_500, 60, 0.0, 0.35),
+        (1_500, 150, 0.0, 0.85),
+        (150, 60, 0.0, 0.85),
+        (10_000, 300, 0.0, 0.85),
     ):
-        got = simulate_batches(200, size, runs, seed=6, declined=declined)
+        truth = make_frame(runs, 6, ease).truth
+        got = simulate_batches(200, size, runs, 6, declined, ease)
         print(
-            f"{runs:>6} {size:>5} {declined:>9} {got.labels / 200:>8.1%}"
+            f"{truth:>6.3f} {runs:>6} {size:>5} {declined:>9} {got.labels / 200:>8.1%}"
             f" {got.labels_width:>7.3f} {got.powered / 200:>8.1%}"
             f" {got.powered_width:>7.3f} {got.labels_bias:>+8.4f}"
             f" {got.powered_bias:>+8.4f} {got.unweighted_bias:>+11.4f}"

@@ -13,7 +13,14 @@ from apps.labels.models import Label
 from apps.rewrites.models import Rewrite
 from apps.triage.models import Decision
 from tests.browser_setup import CHROMIUM_ARGUMENTS, chromium_path
-from tests.factories import as_lines, failing, make_member, make_run, make_workspace, step
+from tests.factories import (
+    as_lines,
+    failing,
+    make_member,
+    make_run,
+    make_workspace,
+    step,
+)
 
 pytestmark = pytest.mark.browser
 SHOTS = Path(__file__).resolve().parents[2] / "var" / "screenshots"
@@ -76,7 +83,9 @@ def shoot(page: Page, name: str) -> None:
             page.set_viewport_size({"width": width, "height": height})
             page.wait_for_timeout(150)
             page.screenshot(path=SHOTS / f"{name}-{size}-{scheme}.png", full_page=True)
-            too_wide = page.evaluate("document.documentElement.scrollWidth > innerWidth")
+            too_wide = page.evaluate(
+                "document.documentElement.scrollWidth > innerWidth"
+            )
             assert not too_wide, f"{name} is wider than the screen at {width} px"
     page.emulate_media(color_scheme="light")
     page.set_viewport_size({"width": 1400, "height": 900})
@@ -94,6 +103,7 @@ def test_the_whole_loop(page: Page, worker, tmp_path, live_server):
 
     # upload a real file and watch it finish
     page.get_by_role("link", name="Upload sessions").first.click()
+    page.wait_for_load_state()
     page.set_input_files("#id_files", session_file(tmp_path))
     row = page.locator("tr[id^=upload-]").first
     expect(row).to_have_attribute("data-state", "done", timeout=60_000)
@@ -169,5 +179,5 @@ def test_the_whole_loop(page: Page, worker, tmp_path, live_server):
 
     # the keys that a page has are listed
     page.keyboard.press("?")
-    expect(page.locator("#keys")).to_contain_text("Copy")
+    expect(page.locator("#keys")).to_contain_text("Triage")
     assert page.faults == []

@@ -21,7 +21,8 @@ WEEK = date(2026, 11, 16)
 def batch(workspace) -> SampleBatch:
     error = failing("pay", {"n": 1}, "Error: no")
     runs = [
-        make_run(f"r{n}", [error, error], started_at="2026-11-17T10:00:00Z") for n in range(12)
+        make_run(f"r{n}", [error, error], started_at="2026-11-17T10:00:00Z")
+        for n in range(12)
     ]
     ingest(workspace, *runs)
     return actions.draw_weekly_batch(workspace, week=WEEK, seed=3, size=10)
@@ -37,7 +38,9 @@ def test_a_batch_is_drawn_once_a_week(workspace, batch):
 
 
 def test_a_batch_has_one_pair_a_run_with_its_chance(batch):
-    runs = ToolError.objects.filter(pk__in=batch.pairs.values("error_id")).values("run_id")
+    runs = ToolError.objects.filter(pk__in=batch.pairs.values("error_id")).values(
+        "run_id"
+    )
 
     assert runs.distinct().count() == 10
     assert all(0 < pair.chance <= 0.5 for pair in batch.pairs.all())

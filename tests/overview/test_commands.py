@@ -123,7 +123,12 @@ def corpora(shared: Path, tmp_path_factory) -> dict[str, Path]:
     made = {}
     for mode in ("always", "mixed", "never"):
         out = folder / f"{mode}.jsonl"
-        command = [sys.executable, shared / "bench" / "make_corpus.py", "--runs", "2000"]
+        command = [
+            sys.executable,
+            shared / "bench" / "make_corpus.py",
+            "--runs",
+            "2000",
+        ]
         subprocess.run([*command, "--error-flag", mode, "--out", out], check=True)
         made[mode] = out
     return made
@@ -206,7 +211,9 @@ def test_the_corpus_without_flags_has_no_false_error(db, corpora, capsys, mode):
 def test_real_files_are_counted_as_by_hand(
     db, shared, capsys, file, format_name, runs, outcomes, calls, errors
 ):
-    found = printed(capsys, "ingest", str(shared / "sessions" / file), "--workspace", "c", "--json")
+    found = printed(
+        capsys, "ingest", str(shared / "sessions" / file), "--workspace", "c", "--json"
+    )
     headline = printed(capsys, "report", "--workspace", "c", "--json")
 
     assert found["files"][0]["format"] == format_name

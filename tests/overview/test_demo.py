@@ -30,7 +30,9 @@ def test_the_demo_shows_what_rewrites_do(db):
     assert len(found["weeks"]) == WEEKS
     assert len({code["tool"] for code in found["codes"]}) <= len(TOOLS)
     assert words == ["better", "better", "cannot tell yet", "worse"]
-    assert [n.row.counts.tool for n in agenda(workspace, this).new] == ["create_invoice"]
+    assert [n.row.counts.tool for n in agenda(workspace, this).new] == [
+        "create_invoice"
+    ]
     assert batch_state(workspace).pairs == 60
 
 

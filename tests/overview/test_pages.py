@@ -17,7 +17,9 @@ def test_an_empty_workspace_says_what_to_do_first(client):
 
 @pytest.mark.parametrize("period", ["", "4w", "14w", "all", "nonsense"])
 def test_the_overview_shows_the_figure_of_its_period(client, workspace, period):
-    ingest(workspace, *(make_run(f"r{n}", [CONFLICT], success=n < 30) for n in range(40)))
+    ingest(
+        workspace, *(make_run(f"r{n}", [CONFLICT], success=n < 30) for n in range(40))
+    )
 
     page = client.get("/", {"period": period}).content.decode()
 
@@ -88,7 +90,10 @@ def test_lists_take_as_many_queries_for_many_rows_as_for_one(
 ):
     ingest(
         workspace,
-        *(make_run(f"r{n}", [failing(f"tool_{n}", {}, "Error: no")]) for n in range(rows)),
+        *(
+            make_run(f"r{n}", [failing(f"tool_{n}", {}, "Error: no")])
+            for n in range(rows)
+        ),
     )
 
     for name, most in (("runs:list", 8), ("codes:list", 9), ("uploads:list", 7)):
@@ -122,7 +127,14 @@ def test_hostile_text_is_text_on_every_page(client, workspace):
 
     for url in pages:
         page = client.get(url).content.decode()
-        for tag in ("<script>alert", "<b>run", "<i>tool", "<img src=x", "<u>m", "<h1>t"):
+        for tag in (
+            "<script>alert",
+            "<b>run",
+            "<i>tool",
+            "<img src=x",
+            "<u>m",
+            "<h1>t",
+        ):
             assert tag not in page, url
 
 
@@ -134,7 +146,10 @@ def test_a_run_shows_its_transcript_with_errors_marked(client, workspace):
 
     assert page.count('class="call failed"') == 1
     assert 'id="t2c0"' in page
-    assert client.get(reverse("runs:detail", args=[run.pk]), {"thread": 9}).status_code == 404
+    assert (
+        client.get(reverse("runs:detail", args=[run.pk]), {"thread": 9}).status_code
+        == 404
+    )
 
 
 def test_healthz_counts(client):

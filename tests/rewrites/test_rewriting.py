@@ -25,7 +25,12 @@ def told(text: str):
 
 def runs(prefix: str, text: str, day: str, good: int, bad: int):
     return [
-        make_run(f"{prefix}{n}", [told(text)], started_at=f"{day}T10:00:00Z", success=n < good)
+        make_run(
+            f"{prefix}{n}",
+            [told(text)],
+            started_at=f"{day}T10:00:00Z",
+            success=n < good,
+        )
         for n in range(good + bad)
     ]
 
@@ -60,7 +65,9 @@ def test_errors_with_the_new_text_count_for_the_rewrite(workspace, code):
     assert {error.code_id for error in ToolError.objects.all()} == {code.pk}
 
 
-def test_it_makes_no_difference_whether_the_logs_or_the_rewrite_come_first(workspace, code):
+def test_it_makes_no_difference_whether_the_logs_or_the_rewrite_come_first(
+    workspace, code
+):
     ingest(workspace, *runs("new", filled(3), "2026-11-10", 20, 4))
     totals = report(workspace)["tool_errors"]
 
@@ -124,7 +131,9 @@ def test_keep_and_roll_back_are_steps_of_a_shipped_one(code, owner):
         actions.end(draft, RewriteState.KEPT, by=owner, on=date(2026, 11, 10))
     rewrite = actions.ship(draft, date(2026, 11, 9), by=owner)
 
-    ended = actions.end(rewrite, RewriteState.ROLLED_BACK, by=owner, on=date(2026, 11, 20))
+    ended = actions.end(
+        rewrite, RewriteState.ROLLED_BACK, by=owner, on=date(2026, 11, 20)
+    )
 
     assert ended.state == "rolled_back"
     assert [event.state for event in ended.events.order_by("pk")] == [
@@ -163,7 +172,9 @@ def test_the_editor_saves_and_ships(client, code):
 
 
 def test_an_empty_text_is_refused_and_nothing_is_saved(client, code):
-    response = client.post(reverse("rewrites:edit", args=[code.pk]), {"agent_message": " "})
+    response = client.post(
+        reverse("rewrites:edit", args=[code.pk]), {"agent_message": " "}
+    )
 
     assert response.status_code == 422
     assert Rewrite.objects.count() == 0

@@ -30,6 +30,7 @@ def test_clustered_rate_gives_the_printed_figures(runs, rate, se, naive, effect)
     assert (got.rate, got.se) == (printed(rate), printed(se))
     assert got.design_effect == printed(effect)
     assert got.rate is not None
+    assert got.design_effect is not None
     assert math.sqrt(got.rate * (1 - got.rate) / got.events) == printed(naive)
     assert got.effective_n == pytest.approx(13 / got.design_effect)
 

@@ -38,9 +38,11 @@ def strata(draw: st.DrawFn) -> list[Stratum]:
     [pytest.param((20.44, 21.03), (23.33, 21.17), 2.76, 0.02, id="D1")],
 )
 def test_difference_in_differences_of_means(treated, control, delta, tolerance):
-    cells = [Measure(mean, 0.0) for mean in (*treated, *control)]
+    old, new, control_old, control_new = (
+        Measure(mean, 0.0) for mean in (*treated, *control)
+    )
 
-    got = difference_in_differences(*cells)
+    got = difference_in_differences(old, new, control_old, control_new)
 
     assert got.delta == pytest.approx(delta, abs=tolerance)
 
@@ -60,9 +62,11 @@ def test_difference_in_differences_of_means(treated, control, delta, tolerance):
     ],
 )
 def test_difference_in_differences_of_rates(treated, control, delta, se, low, high):
-    cells = [measure(*cell) for cell in (*treated, *control)]
+    old, new, control_old, control_new = (
+        measure(*cell) for cell in (*treated, *control)
+    )
 
-    got = difference_in_differences(*cells)
+    got = difference_in_differences(old, new, control_old, control_new)
 
     assert (got.delta, got.se) == (printed(delta), printed(se))
     assert (got.low, got.high) == (printed(low), printed(high))
@@ -212,6 +216,8 @@ def test_mantel_haenszel_is_mirrored_when_sides_swap(groups):
     assert mirror.adjusted == pytest.approx(-got.adjusted, abs=1e-12)
     assert mirror.variance == pytest.approx(got.variance, abs=1e-12)
     assert mirror.null_variance == pytest.approx(got.null_variance, abs=1e-12)
+    assert got.low is not None
+    assert got.high is not None
     assert -1 <= got.low <= got.adjusted <= got.high <= 1
 
 

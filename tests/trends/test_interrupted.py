@@ -21,7 +21,8 @@ def made_series(
     ratio: float, rng: random.Random, overdispersion: float = 0.0
 ) -> tuple[list[int], list[float]]:
     """Monthly counts around 800, rising 0.5 % a month, with a step of `ratio`."""
-    counts, exposures = [], []
+    counts: list[int] = []
+    exposures: list[float] = []
     for month in range(MONTHS):
         exposure = 370_000 + 300 * month
         mean = exposure * 0.0021 * 1.005**month * (ratio if month >= FIRST_AFTER else 1)

@@ -93,7 +93,7 @@ def test_running_difference_gives_the_printed_interval(
 ):
     rho = best_rho(1 / 0.00335)
 
-    got = running_difference(*after, *before, rho=rho)
+    got = running_difference(after[0], after[1], before[0], before[1], rho)
 
     assert got.value == printed(value)
     assert got.variance == printed(variance)
@@ -171,10 +171,10 @@ def test_no_variance_is_no_certainty():
     assert always_valid_p(1.0, 0.0, 10.0) == 1.0
 
 
-@pytest.mark.parametrize("groups", [(0, 0, 1, 2), (1, 2, 0, 0)])
-def test_running_difference_refuses_an_empty_arm(groups):
+@pytest.mark.parametrize(("after", "before"), [((0, 0), (1, 2)), ((1, 2), (0, 0))])
+def test_running_difference_refuses_an_empty_arm(after, before):
     with pytest.raises(ValueError, match="Need 0 <= good <= n"):
-        running_difference(*groups, rho=10.0)
+        running_difference(after[0], after[1], before[0], before[1], 10.0)
 
 
 def test_rho_at_ship_is_tuned_to_the_variance_expected_in_eight_weeks():

@@ -1,6 +1,7 @@
 """Verdicts: what the word needs, what holds it back, what stands beside it."""
 
 from datetime import date, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -31,18 +32,21 @@ SHIPPED = WEEKS[8]
 RHO = rho_at_ship(160, 320, 320)
 
 
+HALF = Outcomes(20, 40)
+THREE_QUARTERS = Outcomes(30, 40)
+
+
 def make_case(
-    before: Outcomes = Outcomes(20, 40),
-    after: Outcomes = Outcomes(30, 40),
+    before: Outcomes = HALF,
+    after: Outcomes = THREE_QUARTERS,
     weeks: int = 8,
     key: StratumKey = SMALL,
-    **others: object,
+    **others: Any,
 ) -> Case:
     """Eight weeks with the old text, then `weeks` with the new one."""
     cells = [WeekCell(week, key, before=before) for week in WEEKS[:8]]
     cells += [WeekCell(week, key, after=after) for week in WEEKS[8 : 8 + weeks]]
-    defaults = {"cells": tuple(cells), "shipped": SHIPPED, "rho": RHO}
-    return Case(**{**defaults, **others})
+    return Case(tuple(cells), SHIPPED, RHO, **others)
 
 
 def test_a_clear_gain_is_better():
@@ -60,7 +64,7 @@ def test_a_clear_gain_is_better():
 
 
 def test_a_clear_loss_is_worse():
-    got = judge(make_case(before=Outcomes(30, 40), after=Outcomes(20, 40)))
+    got = judge(make_case(before=THREE_QUARTERS, after=HALF))
 
     assert (got.word, got.reason) == ("worse", "excludes_zero")
     assert got.high < 0
@@ -151,15 +155,15 @@ def test_a_mix_that_moved_makes_no_verdict_but_a_rival():
     assert got.word == "cannot tell yet"
     assert got.adjusted == pytest.approx(0)
     assert got.more_runs is None
-    assert got.rivals == (
-        Rival("model", 0.2, 0.8, ("large", "small")),
-        Rival("mix", pytest.approx(0.24), pytest.approx(0)),
-    )
+    model, mix = got.rivals
+    assert model == Rival("model", 0.2, 0.8, ("large", "small"))
+    assert mix.kind == "mix"
+    assert (mix.before, mix.after) == pytest.approx((0.24, 0))
 
 
 def test_the_week_that_got_the_code_picked_is_not_the_baseline():
     bad_week = WeekCell(WEEKS[8], SMALL, before=Outcomes(2, 40))
-    case = make_case(after=Outcomes(20, 40))
+    case = make_case(after=HALF)
     picked = Case((*case.cells, bad_week), WEEKS[9], RHO, picked=frozenset({WEEKS[8]}))
 
     got = judge(picked)
@@ -242,13 +246,10 @@ def test_tool_version_and_soft_errors_that_moved_are_listed():
 
     got = judge(Case(cells, SHIPPED, RHO))
 
-    assert [rival.kind for rival in got.rivals] == [
-        "tool_version",
-        "mix",
-        "soft_errors",
-    ][:1] + [r.kind for r in got.rivals[1:]]
-    assert Rival("tool_version", 1.0, 0.8, ("1", "2")) in got.rivals
-    assert Rival("soft_errors", 0.0, 0.2) in got.rivals
+    version, mix, soft_errors = got.rivals
+    assert version == Rival("tool_version", 1.0, 0.8, ("1", "2"))
+    assert (mix.before, mix.after) == pytest.approx((0.175, 0.25))
+    assert soft_errors == Rival("soft_errors", 0.0, 0.2)
 
 
 def test_full_adoption_and_small_moves_are_no_rivals():

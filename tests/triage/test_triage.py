@@ -27,7 +27,10 @@ def code(workspace, monday) -> Code:
     day = monday - timedelta(days=20)
     ingest(
         workspace,
-        *(make_run(f"r{n}", [CONFLICT], started_at=f"{day}T10:00:00Z", success=n > 4) for n in range(9)),
+        *(
+            make_run(f"r{n}", [CONFLICT], started_at=f"{day}T10:00:00Z", success=n > 4)
+            for n in range(9)
+        ),
         *(make_run(f"c{n}", [], started_at=f"{day}T10:00:00Z") for n in range(9)),
     )
     return Code.objects.get()
@@ -53,14 +56,24 @@ def test_a_code_is_new_by_its_own_time_and_not_by_its_upload(workspace, code, mo
     day = timezone.now().date()
     ingest(
         workspace,
-        make_run("new", [failing("pay", {}, "Error: locked")], started_at=f"{day}T00:00:01Z"),
-        make_run("old", [failing("pay", {}, "Error: late log")], started_at="2026-01-05T10:00:00Z"),
+        make_run(
+            "new", [failing("pay", {}, "Error: locked")], started_at=f"{day}T00:00:01Z"
+        ),
+        make_run(
+            "old",
+            [failing("pay", {}, "Error: late log")],
+            started_at="2026-01-05T10:00:00Z",
+        ),
     )
 
-    assert [item.row.counts.name for item in agenda(workspace, monday).new] == ["pay.locked"]
+    assert [item.row.counts.name for item in agenda(workspace, monday).new] == [
+        "pay.locked"
+    ]
 
 
-def test_a_decision_is_recorded_changed_and_comes_back_next_week(client, owner, code, monday):
+def test_a_decision_is_recorded_changed_and_comes_back_next_week(
+    client, owner, code, monday
+):
     url = reverse("triage:decide", args=[code.pk])
 
     client.post(url, {"kind": "watch", "owner": ""})
@@ -81,7 +94,9 @@ def test_an_unknown_decision_is_refused(client, code):
     assert Decision.objects.count() == 0
 
 
-def test_minutes_hold_rewrites_decisions_and_no_markup(client, workspace, owner, code, monday):
+def test_minutes_hold_rewrites_decisions_and_no_markup(
+    client, workspace, owner, code, monday
+):
     Code.objects.update(title="x](javascript:alert(1)) `<b>`\n# head")
     ship(save_draft(code, by=None, agent_message="Do this."), monday, by=None)
     client.post(

@@ -1,4 +1,4 @@
-"""Containers: what they hold, in every wrapping, and what is refused with which words."""
+"""Containers: what they hold in every wrapping, what is refused, and how."""
 
 import bz2
 import gzip
@@ -13,49 +13,11 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from apps.uploads import zips
 from apps.uploads.containers import Limits, RefusedError, members
+from tests.uploads.archives import tarred, with_zstandard, zipped
 
 PLAIN = b'{"a": 1}\n' * 200
 SMALL = Limits(ratio_from=1 << 20, max_ratio=50, max_total=8 << 20, in_memory=1 << 10)
-
-
-def zipped(files: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", method) as archive:
-        for name, data in files.items():
-            archive.writestr(name, data)
-    return buffer.getvalue()
-
-
-def tarred(files: dict[str, bytes], mode: str = "w") -> bytes:
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode=mode) as archive:  # type: ignore[call-overload]
-        for name, data in files.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(data)
-            archive.addfile(info, io.BytesIO(data))
-    return buffer.getvalue()
-
-
-def with_zstandard(files: dict[str, bytes]) -> bytes:
-    """Make a zip with members of method 93, which `zipfile` cannot write."""
-    body, directory = b"", b""
-    for name, data in files.items():
-        packed = zstandard.ZstdCompressor().compress(data)
-        crc, label = zlib.crc32(data), name.encode()
-        fields = (20, 0, 93, 0, 0, crc, len(packed), len(data), len(label), 0)
-        directory += struct.pack(
-            "<4sHHHHHHIIIHHHHHII",
-            b"PK\x01\x02", 20, *fields, 0, 0, 0, 0, len(body),
-        ) + label  # fmt: skip
-        head = struct.pack("<4sHHHHHIIIHH", b"PK\x03\x04", *fields)
-        body += head + label + packed
-    end = struct.pack(
-        "<4sHHHHIIH",
-        b"PK\x05\x06", 0, 0, len(files), len(files), len(directory), len(body), 0,
-    )  # fmt: skip
-    return body + directory + end
 
 
 def contents(
@@ -418,30 +380,3 @@ def test_members_survives_every_cut_and_flip_of_an_archive():
                 contents(data, "all")
             except RefusedError as exc:
                 assert str(exc).endswith((".", "…"))  # noqa: PT017
-
-
-def test_entries_reads_sizes_that_follow_their_data():
-    """Members of a zip that was written to a pipe, whose directory is lost."""
-
-    class Pipe(io.RawIOBase):
-        def __init__(self):
-            self.data = b""
-
-        def writable(self):
-            return True
-
-        def write(self, data):
-            self.data += bytes(data)
-            return len(data)
-
-    pipe = Pipe()
-    with zipfile.ZipFile(pipe, "w", zipfile.ZIP_DEFLATED) as archive:  # type: ignore[arg-type]
-        for name, data in TWO.items():
-            archive.writestr(name, data)
-    cut = pipe.data[: pipe.data.index(b"PK\x01\x02")]
-
-    entries, is_whole = zips.entries(io.BytesIO(cut))
-
-    assert [entry.name for entry in entries] == list(TWO)
-    assert not is_whole
-    assert b"".join(zips.unpack(io.BytesIO(cut), entries[1])) == b"{}"

@@ -7,6 +7,7 @@ import os
 
 import pytest
 from django.core.files import File
+from django.db import connection
 
 from apps.overview.report import report
 from apps.runs.models import DayCode, DayErrors, DayRuns, Run, RunCode, ToolError
@@ -67,10 +68,12 @@ def test_ingest_writes_runs_errors_and_counts(workspace):
             "unknown": 1,
         }
     ]
-    assert [(code["code"], code["errors"], code["runs"]) for code in found["codes"]] == [
-        ("update_event.conflict", 3, 2)
-    ]
-    assert list(ToolError.objects.order_by("pk").values_list("loop_length", flat=True)) == [
+    assert [
+        (code["code"], code["errors"], code["runs"]) for code in found["codes"]
+    ] == [("update_event.conflict", 3, 2)]
+    assert list(
+        ToolError.objects.order_by("pk").values_list("loop_length", flat=True)
+    ) == [
         1,
         2,
         1,
@@ -166,7 +169,10 @@ def test_a_broken_line_is_set_aside_with_its_place(workspace):
     assert upload.state == UploadState.DONE
     assert counts_of(upload)["records"] == 3
     assert counts_of(upload)["set_aside"] == 2
-    assert list(SetAside.objects.order_by("line").values_list("line", flat=True)) == [2, 3]
+    assert list(SetAside.objects.order_by("line").values_list("line", flat=True)) == [
+        2,
+        3,
+    ]
 
 
 def test_nul_and_lone_surrogates_in_a_text_are_stored(workspace):
@@ -183,11 +189,15 @@ def test_nul_and_lone_surrogates_in_a_text_are_stored(workspace):
         pytest.param(b"", "empty", id="empty"),
         pytest.param(b"\x89PNG\r\n\x1a\n" + bytes(200), "picture", id="picture"),
         pytest.param(b"<!doctype html><html></html>", "web page", id="html"),
-        pytest.param(gzip.compress(os.urandom(900))[:300], "ends too early", id="cut gzip"),
+        pytest.param(
+            gzip.compress(os.urandom(900))[:300], "ends too early", id="cut gzip"
+        ),
         pytest.param(b'{"colour": "red"}\n', "colour", id="unknown keys"),
     ],
 )
-def test_a_wrong_file_gets_one_sentence_and_changes_nothing(workspace, content, sentence):
+def test_a_wrong_file_gets_one_sentence_and_changes_nothing(
+    workspace, content, sentence
+):
     before = figures(workspace)
 
     upload = upload_bytes(workspace, content)
@@ -273,7 +283,9 @@ def test_rollups_equal_a_count_over_the_rows(workspace):
     ingest(
         workspace,
         make_run("a", [CONFLICT, CONFLICT]),
-        make_run("b", [failing("pay", {}, "Error: no")], started_at="2026-11-30T23:59:00Z"),
+        make_run(
+            "b", [failing("pay", {}, "Error: no")], started_at="2026-11-30T23:59:00Z"
+        ),
     )
     ingest(workspace, make_run("a", [CONFLICT, CONFLICT, CONFLICT]))
 
@@ -344,3 +356,26 @@ def test_json_of_the_report_can_be_written(workspace):
     ingest(workspace, make_run("a", [CONFLICT]))
 
     assert json.loads(json.dumps(report(workspace)))["runs"] == 1
+
+
+def test_no_row_is_an_orphan(workspace):
+    """The hot tables' keys are not checked by the database: this is the check."""
+    ingest(workspace, make_run("a", [CONFLICT]), make_run("", [CONFLICT]))
+    ingest(workspace, make_run("a", [CONFLICT, CONFLICT]))
+    tables = {
+        "runs_toolerror": ("run", "code", "text"),
+        "runs_runcode": ("run", "code", "text"),
+        "runs_runtranscript": ("run",),
+        "runs_daycode": ("code", "text"),
+        "runs_dayerrors": ("code", "text"),
+    }
+    parents = {"run": "runs_run", "code": "catalogue_code", "text": "catalogue_text"}
+
+    for table, keys in tables.items():
+        for key in keys:
+            with connection.cursor() as cursor:
+                cursor.execute(
+                    f"SELECT count(*) FROM {table} row WHERE row.{key}_id IS NOT NULL AND"
+                    f" NOT EXISTS (SELECT FROM {parents[key]} p WHERE p.id = row.{key}_id)"
+                )
+                assert cursor.fetchone() == (0,), (table, key)

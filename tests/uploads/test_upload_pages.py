@@ -18,7 +18,9 @@ def queued(monkeypatch) -> list[int]:
     return ids
 
 
-def test_several_files_get_a_row_each(client, django_capture_on_commit_callbacks, queued):
+def test_several_files_get_a_row_each(
+    client, django_capture_on_commit_callbacks, queued
+):
     content = as_lines([make_run("a", [])])
     files = [SimpleUploadedFile(f"{n}.jsonl", content) for n in "abc"]
 

@@ -97,6 +97,15 @@ def folder_readers() -> dict[str, FolderReader]:
     }
 
 
+def claimed_groups(names: Collection[str]) -> list[tuple[str, list[str]]]:
+    """Give the groups of files that readers claim by their names, with the reader."""
+    return [
+        (reader_name, group)
+        for reader_name, reader in folder_readers().items()
+        for group in reader.claims(names)
+    ]
+
+
 def detect(head: bytes) -> list[tuple[str, float]]:
     """Rank the readers that recognise the head, the surest first; ties by name."""
     scores = ((name, reader.detect(head)) for name, reader in readers().items())

@@ -37,8 +37,10 @@ def add_message(
     builder: ThreadBuilder, message: dict[str, Json], model: str = ""
 ) -> Turn | None:
     """Add one chat message; give the turn it began (None for a result)."""
+    # The hot path of large uploads: what most messages do not have is asked for once.
     role = message.get("role")
-    at = timestamp(message.get("timestamp", message.get("created_at")))
+    moment = message.get("timestamp", message.get("created_at"))
+    at = None if moment is None else timestamp(moment)
     content = message.get("content")
     parts: list[dict[str, Json]] = []
     if isinstance(content, list):
@@ -55,12 +57,13 @@ def add_message(
         turn = builder.add("assistant", said, at=at, model=model)
         if said == "" and "refusal" in message:
             turn.text = text(message["refusal"])
-        turn.reasoning = text(
-            message.get("reasoning_content", message.get("reasoning"))
-        )
-        usage = mapping(message.get("usage"))
-        turn.input_tokens = integer(usage.get("prompt_tokens"))
-        turn.output_tokens = integer(usage.get("completion_tokens"))
+        thought = message.get("reasoning_content", message.get("reasoning"))
+        if thought is not None:
+            turn.reasoning = text(thought)
+        if "usage" in message:
+            usage = mapping(message["usage"])
+            turn.input_tokens = integer(usage.get("prompt_tokens"))
+            turn.output_tokens = integer(usage.get("completion_tokens"))
         _add_calls(builder, turn, message, parts, at)
         return turn
     if parts and not said:
@@ -111,8 +114,8 @@ def _add_calls(
     for part in parts:
         if part["type"] in _CALL_PARTS:
             add_call(builder, turn, part, at)
-    old = mapping(message.get("function_call"))
-    if old:
+    old = message.get("function_call")
+    if isinstance(old, dict) and old:
         add_call(builder, turn, {"function": old}, at)
 
 

@@ -75,7 +75,7 @@ def read(stream: BinaryIO, name: str) -> Iterator[Record]:
 
 
 def _read(stream: BinaryIO, file: SessionFile) -> SessionFile:
-    for document, record in parts(stream, "loglines"):
+    for document, record in parts(stream, "loglines", has=("type", "message")):
         if isinstance(record, Unreadable):
             file.unreadable.append(record)
         elif "loglines" in record:

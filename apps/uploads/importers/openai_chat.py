@@ -83,12 +83,20 @@ def _is_plain(content: Json) -> bool:
     return isinstance(content, str) or content is None
 
 
+def _is_run(value: Json) -> bool:
+    return isinstance(value, list) or "messages" in _body(mapping(value))
+
+
+def _is_message(value: Json) -> bool:
+    return mapping(value).get("role") in _ROLES
+
+
 def read(stream: BinaryIO, name: str) -> Iterator[Record]:
     """Yield a run for each wrapper; bare messages of a file are one run."""
     histories: Histories[Transcript] = Histories()
     bare: ThreadBuilder | None = None
     faults: list[Unreadable] = []
-    for value in values(stream, whole_runs=True):
+    for value in values(stream, _is_run, _is_message):
         record = mapping(value.json)
         if isinstance(value.json, list):
             record = {"messages": value.json}
@@ -103,7 +111,7 @@ def read(stream: BinaryIO, name: str) -> Iterator[Record]:
                 yield from histories.offer(body["messages"], run)
         elif value.fault is not None:
             faults.append(value.fault)
-        elif record.get("role") in _ROLES:
+        elif _is_message(record):
             bare = bare or ThreadBuilder()
             add_message(bare, record)
         else:

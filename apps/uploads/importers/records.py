@@ -1,4 +1,4 @@
-"""Cuts a byte stream into JSON documents, whatever way they were written one after another.
+"""Cuts a byte stream into JSON documents, in whatever way they follow one another.
 
 Lines, pretty-printed objects without a separator, two objects on one line, and one
 array of any length all come out as the same thing: a `Document` each, streamed.
@@ -38,7 +38,7 @@ def utf8(stream: BinaryIO) -> "Chunks":
 
 
 class Chunks:
-    """Reads a stream in chunks of UTF-8; UTF-16 (by its mark) is converted on the way."""
+    """Reads a stream in chunks of UTF-8; UTF-16 (by its mark) is converted."""
 
     def __init__(self, stream: BinaryIO) -> None:
         """Take a binary stream that stands at its beginning."""
@@ -99,7 +99,7 @@ def _is_line_of_list(head: bytes) -> bool:
     first, newline, rest = head.lstrip().partition(b"\n")
     if not newline or not first.rstrip().endswith(b"]"):
         return False
-    return rest.lstrip()[:1] == b"[" and _depth(first) == 0
+    return rest.lstrip()[:1] in (b"[", b"{") and _depth(first) == 0
 
 
 def _depth(line: bytes) -> int:
@@ -130,7 +130,7 @@ def lines(chunks: Chunks, head: bytes = b"") -> Iterator[Document]:
                 offset += len(line) + 1
             rest, size = [tail], len(tail)
         if size > MAX_DOCUMENT_BYTES:
-            raise DocumentTooLargeError(_too_large(number + 1))
+            raise DocumentTooLargeError(too_large(number + 1))
         data = chunks.read()
         if not data:
             break
@@ -141,7 +141,8 @@ def lines(chunks: Chunks, head: bytes = b"") -> Iterator[Document]:
         yield Document(line, number + 1, offset)
 
 
-def _too_large(line: int) -> str:
+def too_large(line: int) -> str:
+    """Say that the record at this line is larger than a worker may hold."""
     megabytes = MAX_DOCUMENT_BYTES >> 20
     return (
         f"The record at line {line} is larger than {megabytes} MB."
@@ -149,18 +150,14 @@ def _too_large(line: int) -> str:
     )
 
 
-def _split(
-    chunks: Chunks, buffer: bytes, *, inside_array: bool
-) -> Iterator[Document]:
+def _split(chunks: Chunks, buffer: bytes, *, inside_array: bool) -> Iterator[Document]:
     """Yield top-level values, or the items of one top-level array, by their brackets.
 
     Only brackets and strings are looked at, so that a value with a fault inside still
     ends where it ends. Bare numbers and words between values are passed over.
     """
     base, line = 0, 1  # stream offset and line of buffer[0]
-    position = 0
-    if inside_array:
-        position = buffer.index(b"[") + 1
+    position = buffer.index(b"[") + 1 if inside_array else 0
     depth, start = 0, -1
     while True:
         stop = len(buffer)
@@ -181,15 +178,13 @@ def _split(
                     at = line + buffer.count(b"\n", 0, start)
                     yield Document(buffer[start : token.end()], at, base + start)
                     start = -1
-        else:
-            stop = len(buffer)
         keep = start if start >= 0 else stop
         base += keep
         line += buffer.count(b"\n", 0, keep)
         position = stop - keep
         start = 0 if start >= 0 else -1
         if len(buffer) - keep > MAX_DOCUMENT_BYTES:
-            raise DocumentTooLargeError(_too_large(line))
+            raise DocumentTooLargeError(too_large(line))
         data = chunks.read()
         if not data:
             rest = buffer[keep:]

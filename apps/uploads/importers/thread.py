@@ -13,7 +13,12 @@ class ThreadBuilder:
     call is not in the log is kept with a call made for it, since it may be an error.
     """
 
-    def __init__(self, id: str = "", kind: str = "main", agent: str = "") -> None:
+    def __init__(
+        self,
+        id: str = "",  # noqa: A002 (named as the field of a thread)
+        kind: str = "main",
+        agent: str = "",
+    ) -> None:
         """Begin an empty thread; `kind` is main, sub_agent or branch."""
         self.thread = Thread(turns=[], id=id, kind=kind, agent=agent)  # type: ignore[arg-type]
         self._open: dict[str, list[Call]] = {}
@@ -47,7 +52,13 @@ class ThreadBuilder:
         """Give the latest call with this id."""
         return self._by_id.get(call_id)
 
-    def result(self, result: Result, *, id: str = "", tool: str = "") -> Call:
+    def result(
+        self,
+        result: Result,
+        *,
+        id: str = "",  # noqa: A002 (named as the field of a call)
+        tool: str = "",
+    ) -> Call:
         """Give a result to its call; give back that call.
 
         A second result for a call that has one (history written again) is left out.
@@ -88,10 +99,10 @@ class ThreadBuilder:
         agent = self.thread.agent
         return Thread(turns=gone, id=branch_id, kind="branch", agent=agent)
 
-    def _take(self, id: str, tool: str) -> Call | None:
+    def _take(self, call_id: str, tool: str) -> Call | None:
         """Take the open call that a result with this id and tool belongs to."""
-        if id:
-            waiting = self._open.get(id)
+        if call_id:
+            waiting = self._open.get(call_id)
             return waiting.pop() if waiting else None
         waiting = [call for calls in self._open.values() for call in calls]
         for call in waiting:

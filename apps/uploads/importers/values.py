@@ -19,7 +19,9 @@ _SMALLEST_NS = 1e17
 _YEAR_2200 = 7258118400.0
 
 _PAYLOAD_CHARS = 4096
-_PAYLOAD = re.compile(r"data:([\w.+/-]*)[\w.+/;=-]*;base64,([A-Za-z0-9+/=_-]{4000,})")
+_PAYLOAD = re.compile(
+    r"data:([\w.+/-]{0,80})[\w.+/;=-]{0,200}?;base64,([A-Za-z0-9+/=_-]{4000,})"
+)
 _DEEPEST = 40  # a content field nests text blocks three or four deep
 
 
@@ -144,7 +146,11 @@ def timestamp(value: Json) -> float | None:
     """
     found = None if isinstance(value, bool) else number(value)
     if found is not None:
-        for limit, factor in ((_SMALLEST_NS, 1e9), (_SMALLEST_US, 1e6), (_SMALLEST_MS, 1e3)):
+        for limit, factor in (
+            (_SMALLEST_NS, 1e9),
+            (_SMALLEST_US, 1e6),
+            (_SMALLEST_MS, 1e3),
+        ):
             if found >= limit:
                 found /= factor
                 break
@@ -185,7 +191,11 @@ def _blocks_text(content: Json, depth: int) -> str:
         if isinstance(block, dict):
             inner = block.get("text", block.get("content"))
             source = block.get("source")
-            if inner is None and isinstance(source, dict) and source.get("type") == "text":
+            if (
+                inner is None
+                and isinstance(source, dict)
+                and source.get("type") == "text"
+            ):
                 inner = source.get("data")  # a document block
             if isinstance(inner, (str, list, dict)):
                 parts.append(_blocks_text(inner, depth + 1))

@@ -16,7 +16,8 @@ from apps.uploads.importers import detect as detect_all
 Json = Any
 ODD: list[Json] = [
     None, True, False, 0, -1, 3.5, 1e308, 10**30, "", "x", "\ud800", "a\x00b", [], {},
-    [None], [[]], {"a": {}}, ["text"], {"type": "text"}, {"text": 1}, "2025-13-99", "NaN",
+    [None], [[]], {"a": {}}, ["text"], {"type": "text"}, {"text": 1}, "2025-13-99",
+     "NaN",
     [1, 2], {"": ""}, -(2**70), "9" * 400,
 ]  # fmt: skip
 

@@ -4,7 +4,7 @@ import json
 
 from apps.uploads.importers import anthropic_managed_agents as reader
 
-from .counting import (
+from .loose import (
     Figures,
     calls_of,
     figures,

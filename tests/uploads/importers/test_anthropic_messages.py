@@ -7,7 +7,7 @@ import pytest
 from apps.runs.transcript import Transcript
 from apps.uploads.importers import anthropic_messages
 
-from .counting import (
+from .loose import (
     Figures,
     calls_of,
     figures,

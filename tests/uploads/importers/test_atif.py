@@ -27,9 +27,11 @@ STEPS = [
     step(1, "system", "You work."),
     step(2, "user", "Make a file."),
     step(3, "agent", "I try.", reasoning_content="Hm.",
-         tool_calls=[made("c1", "bash", {"cmd": "ls"}), made("c2", "bash", {"cmd": "x"})],
+         tool_calls=[made("c1", "bash", {"cmd": "ls"}), made("c2", "bash",
+         {"cmd": "x"})],
          observation=saw(
-             {"source_call_id": "c2", "content": "x: not found", "extra": {"exit_code": 127}},
+             {"source_call_id": "c2", "content": "x: not found",
+              "extra": {"exit_code": 127}},
              {"source_call_id": "c1", "content": "a.py"}),
          metrics={"prompt_tokens": 70, "completion_tokens": 6}),
     step(4, "agent", "Done.", tool_calls=[made("c3", "finish", {})]),
@@ -40,7 +42,8 @@ def a_run(steps=None, session="5f-1", **other):
     return {
         "schema_version": "ATIF-v1.5", "session_id": session,
         "agent": {"name": "worker", "version": "1.1", "model_name": "model-a",
-                  "tool_definitions": [{"type": "function", "function": {"name": "bash"}}]},
+                  "tool_definitions": [{"type": "function",
+                  "function": {"name": "bash"}}]},
         "steps": STEPS if steps is None else steps, **other,
     }  # fmt: skip
 

@@ -6,7 +6,7 @@ import pytest
 
 from apps.uploads.importers import autogen as reader
 
-from .counting import Figures, calls_of, figures, json_lines, read_bytes, run_of
+from .loose import Figures, calls_of, figures, json_lines, read_bytes, run_of
 from .reading import check_survives
 
 

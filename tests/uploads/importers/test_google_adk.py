@@ -6,7 +6,7 @@ import pytest
 
 from apps.uploads.importers import google_adk as reader
 
-from .counting import (
+from .loose import (
     Figures,
     calls_of,
     figures,

@@ -1,16 +1,12 @@
-"""Inspect AI logs: `.json` and `.eval`, whole, with either compression, and cut short."""
+"""Inspect AI logs: `.json` and `.eval`, with either compression, and cut short."""
 
-import io
-import json
-import struct
-import zipfile
-import zlib
+from typing import Any
 
 import pytest
-import zstandard
 
 from apps.runs.transcript import Transcript, Unreadable
 from apps.uploads.importers import inspect_ai
+from tests.uploads.archives import with_zstandard, zipped
 
 from .reading import (
     as_json,
@@ -23,7 +19,7 @@ from .reading import (
     told_as,
 )
 
-ABOUT = {
+ABOUT: dict[str, Any] = {
     "version": 2, "status": "success",
     "eval": {"run_id": "E1", "created": "2026-04-01T08:00:00+02:00", "task": "desk",
              "model": "vendor/model-a", "dataset": {"name": "orders"}, "tags": ["t1"]},
@@ -42,7 +38,8 @@ MESSAGES = [
     {"id": "m1", "role": "user", "content": "Reserve one."},
     {"id": "m2", "role": "assistant", "content": "", "model": "model-a-1",
      "tool_calls": [made("c1", "find", {"sku": "Z"})]},
-    {"id": "m3", "role": "tool", "tool_call_id": "c1", "function": "find", "content": "",
+    {"id": "m3", "role": "tool", "tool_call_id": "c1", "function": "find",
+     "content": "",
      "error": {"type": "unknown", "message": "No item Z."}},
     {"id": "m4", "role": "assistant", "tool_calls": [made("c2", "find", {"sku": "A"})],
      "content": [{"type": "reasoning", "reasoning": "Try A."},
@@ -76,37 +73,12 @@ def a_log(*samples, **other):
     return {**ABOUT, **other, "samples": list(samples)}
 
 
-def an_archive(members, method=zipfile.ZIP_DEFLATED):
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", method) as archive:
-        for name, value in members.items():
-            archive.writestr(name, json.dumps(value))
-    return buffer.getvalue()
+def an_archive(members):
+    return zipped({name: as_json(value) for name, value in members.items()})
 
 
 def zstandard_archive(members):
-    body, directory = b"", b""
-    for name, value in members.items():
-        data, label = json.dumps(value).encode(), name.encode()
-        packed = zstandard.ZstdCompressor().compress(data)
-        fields = (
-            63,
-            0,
-            93,
-            0,
-            0,
-            zlib.crc32(data),
-            len(packed),
-            len(data),
-            len(label),
-            0,
-        )
-        directory += struct.pack("<4sHHHHHHIIIHHHHHII", b"PK\x01\x02", 63, *fields,
-                                 0, 0, 0, 0, len(body)) + label  # fmt: skip
-        body += struct.pack("<4sHHHHHIIIHH", b"PK\x03\x04", *fields) + label + packed
-    end = struct.pack("<4sHHHHIIH", b"PK\x05\x06", 0, 0, len(members), len(members),
-                      len(directory), len(body), 0)  # fmt: skip
-    return body + directory + end
+    return with_zstandard({name: as_json(value) for name, value in members.items()})
 
 
 ARCHIVE = {
@@ -155,7 +127,8 @@ def test_read_takes_the_error_s_message_where_the_content_is_empty():
 )  # fmt: skip
 @pytest.mark.parametrize("key", ["error", "tool_error"])
 def test_read_takes_the_cause_from_the_error_s_type(kind, cause, key):
-    answer = {"role": "tool", "tool_call_id": "c1", "function": "bash", "content": "cut…",
+    answer = {"role": "tool", "tool_call_id": "c1", "function": "bash",
+    "content": "cut…",
               key: {"type": kind, "message": "no"}}  # fmt: skip
 
     run = one_run(inspect_ai, as_json(a_log(a_sample(messages=[answer]))))

@@ -20,13 +20,15 @@ from .reading import (
 
 def a_task(task=0, reward=1.0, taken=2, history=None, **other):
     return {
-        "environment": "ic_sql", "dataset": "spider", "task_id": task, "query": "How many?",
+        "environment": "ic_sql", "dataset": "spider", "task_id": task,
+        "query": "How many?",
         "turn_history": history or {
             "actions": ["SELECT x", "SELECT 1"],
             "observations": ["Error executing query: no column x", "[(1,)]"],
             "rewards": [0, reward], "valid_action": [False, True],
         },
-        "summary": {"max_reward": reward, "turns_taken": taken, "turns_max": 10}, **other,
+        "summary": {"max_reward": reward, "turns_taken": taken, "turns_max": 10},
+        **other,
     }  # fmt: skip
 
 

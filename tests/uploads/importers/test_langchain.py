@@ -1,12 +1,13 @@
 """LangChain: three dumps of one run, LangGraph states, checkpoints and updates."""
 
 import json
+from typing import Any
 
 import pytest
 
 from apps.uploads.importers import langchain as reader
 
-from .counting import (
+from .loose import (
     Figures,
     calls_of,
     figures,
@@ -17,8 +18,8 @@ from .counting import (
 )
 from .reading import check_survives
 
-ABOUT = {"additional_kwargs": {}, "response_metadata": {}}
-PLAIN = [
+ABOUT: dict[str, Any] = {"additional_kwargs": {}, "response_metadata": {}}
+PLAIN: list[Any] = [
     {"type": "human", "content": "Row 1?", **ABOUT, "id": None},
     {"type": "ai", "content": "Reading.", **ABOUT, "id": "m1",
      "response_metadata": {"model_name": "model-a"},

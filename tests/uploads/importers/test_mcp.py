@@ -6,7 +6,7 @@ import pytest
 
 from apps.uploads.importers import mcp as reader
 
-from .counting import (
+from .loose import (
     Figures,
     calls_of,
     figures,

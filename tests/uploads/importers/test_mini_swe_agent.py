@@ -14,7 +14,8 @@ def said(call_id, command, text="I look."):
         "role": "assistant", "content": text,
         "tool_calls": [{"id": call_id, "type": "function", "function": function}],
         "extra": {"timestamp": 1770000000.5, "response": {
-            "model": "model-a-1", "usage": {"prompt_tokens": 50, "completion_tokens": 7}}},
+            "model": "model-a-1", "usage": {"prompt_tokens": 50,
+            "completion_tokens": 7}}},
     }  # fmt: skip
 
 

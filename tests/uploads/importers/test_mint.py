@@ -50,7 +50,8 @@ def test_read_takes_a_reply_as_the_harness_did():
     """A solution goes before code; an open block is no call; several are one."""
     run = one_run(mint, as_lines(a_line(
         user("Task"),
-        said("<execute>a</execute> then <solution>b</solution>"), user("Observation:\nno"),
+        said("<execute>a</execute> then <solution>b</solution>"),
+            user("Observation:\nno"),
         said("<execute>never closed"), user("I don't understand your input."),
         said("<execute>a</execute>\n<execute>b</execute>"), user("Observation:\nok"),
     )))  # fmt: skip

@@ -7,7 +7,7 @@ import pytest
 from apps.runs.transcript import Transcript
 from apps.uploads.importers import openai_chat
 
-from .counting import (
+from .loose import (
     Figures,
     calls_of,
     figures,
@@ -183,7 +183,7 @@ def test_a_cut_line_keeps_the_messages_before_the_cut():
 def test_runs_behind_a_fault_in_an_array_are_found(fault):
     raw = json.dumps([{**WRAPPER, "run_id": str(n)} for n in range(4)]).encode()
 
-    records = read_bytes(openai_chat, raw.replace(*fault, 1))
+    records = read_bytes(openai_chat, raw.replace(fault[0], fault[1], 1))
 
     runs = [r.run_id for r in records if isinstance(r, Transcript) and not r.unreadable]
     assert runs == ["1", "2", "3"]

@@ -336,7 +336,8 @@ def test_outcome_list_is_told_from_runs_and_other_tables():
         (swe_bench_report, MARKDOWN),
         (harbor_result, as_json(harbor())),
         (harbor_result, as_json({"results": [terminal_bench(True)], "n_resolved": 1})),
-        (task_run_map, as_json({"task": "t", "model": "m", "runs": {"a": {"success": 1}}})),
+        (task_run_map, as_json({"task": "t", "model": "m",
+         "runs": {"a": {"success": 1}}})),
         (hal_results, as_json({"config": {}, "results": {}, "raw_eval_results": {
             "7": {"reward": 1}}})),
         (outcome_list, CSV.encode()),

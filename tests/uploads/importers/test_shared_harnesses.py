@@ -22,8 +22,9 @@ pytestmark = [
     ),
 ]
 
-# file: format, runs, correct/incorrect/unknown, calls, errors by a flag or an exit code,
-# calls without a result
+TERMINUS = "terminus_2_hello-world-context-summarization-linear-history"
+# file: format, runs, correct/incorrect/unknown, calls, errors by a flag or an exit
+# code, calls without a result
 RUNS = {
     "tau-bench/gpt-4o-airline.part-a.json": ("tau_bench", 84, "23/61/0", 530, 0, 0),
     "tau-bench/crashed-before-first-turn.json": ("tau_bench", 1, "0/0/1", 0, 0, 0),
@@ -72,7 +73,8 @@ RUNS = {
     "openhands/resolver.output.jsonl": ("openhands", 2, "2/0/0", 26, 0, 2),
     # the list has one error: exit code -1, which says that the command still runs
     "openhands/ui-export.basic-gui-mode.json": ("openhands", 1, "0/0/1", 4, 0, 0),
-    "openhands/prontoqa.pairs-dialect.output.jsonl": ("openhands", 6, "5/1/0", 17, 0, 6),
+    "openhands/prontoqa.pairs-dialect.output.jsonl": ("openhands", 6, "5/1/0", 17, 0,
+    6),
     # their outcomes come from output.swebench_eval.md: see JOINED
     "openhands-completions/django__django-11163.last-completion.json": (
         "openhands_completions", 1, "0/0/1", 19, 0, 1),
@@ -82,20 +84,21 @@ RUNS = {
         "openhands_completions", 1, "0/0/1", 14, 0, 1),
     "openhands-completions/astropy__astropy-14369.last-completion.json": (
         "openhands_completions", 1, "0/0/1", 21, 0, 1),
-    # the list has 0 calls and 0 errors: the file has eleven results, each with an error,
-    # whose calls are not in it; they are kept
+    # the list has 0 calls and 0 errors: the file has eleven results, each with an
+    # error, whose calls are not in it; they are kept
     "inspect/log_tool_call_error.json": ("inspect_ai", 1, "0/0/1", 11, 11, 0),
     "inspect/browser.json": ("inspect_ai", 1, "1/0/0", 4, 0, 0),
     "inspect/log_formats.eval": ("inspect_ai", 1, "0/1/0", 0, 0, 0),
     "inspect/log_message_deduplication.v3.eval": ("inspect_ai", 1, "0/1/0", 5, 0, 0),
     "inspect/popularity-cancelled.json": ("inspect_ai", 3, "2/1/0", 0, 0, 0),
-    "inspect/retry-2-then-success.legacy.zstd.eval": ("inspect_ai", 1, "0/0/1", 0, 0, 0),
+    "inspect/retry-2-then-success.legacy.zstd.eval": ("inspect_ai", 1, "0/0/1", 0, 0,
+    0),
     "inspect/generated-order-desk-a.json": ("inspect_ai", 12, "9/3/0", 25, 14, 0),
     "inspect/generated-order-desk-a.zstd.eval": ("inspect_ai", 12, "9/3/0", 25, 14, 0),
     "inspect-ai/ia-01-images-tool-calls.json": ("inspect_ai", 1, "0/1/0", 0, 0, 0),
     "atif/openhands_hello-world.trajectory.json": ("atif", 1, "0/0/1", 2, 0, 1),
     # the list has 0 calls: this agent types into its message; a result is a call
-    "atif/terminus_2_hello-world-context-summarization-linear-history.trajectory.json": (
+    f"atif/{TERMINUS}.trajectory.json": (
         "atif", 1, "0/0/1", 3, 0, 0),
     "intercode/sql-gpt-4.json": ("intercode", 150, "115/35/0", 833, 224, 0),
     "intercode/sql-gpt-3.5.json": ("intercode", 60, "24/36/0", 449, 261, 0),

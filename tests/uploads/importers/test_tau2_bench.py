@@ -21,7 +21,8 @@ from .reading import (
 
 INFO = {
     "agent_info": {
-        "implementation": "llm_agent", "llm": "model-a", "llm_args": {"api_key": "secret"},
+        "implementation": "llm_agent", "llm": "model-a",
+        "llm_args": {"api_key": "secret"},
     },
     "environment_info": {"domain_name": "airline", "policy": "Be kind."},
     "user_info": {"implementation": "user_simulator"},
@@ -100,7 +101,8 @@ def test_read_takes_several_results_wrapped_in_one_message():
         {"role": "assistant", "content": "", "tool_calls": [
             {"id": "c1", "name": "a", "arguments": {}},
             {"id": "c2", "name": "b", "arguments": {}}]},
-        {"role": "tool", "tool_messages": [answered("c2", "two"), answered("c1", "one")]},
+        {"role": "tool", "tool_messages": [answered("c2", "two"), answered("c1",
+         "one")]},
     ]))))  # fmt: skip
 
     assert [c.result.text for c in calls(run) if c.result] == ["one", "two"]

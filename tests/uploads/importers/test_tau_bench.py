@@ -1,4 +1,4 @@
-"""tau-bench results: what is read of a list of runs, and what a damaged one still gives."""
+"""tau-bench results: what is read of a list of runs, whole and damaged."""
 
 from apps.runs.transcript import Transcript, Unreadable
 from apps.uploads.importers import tau_bench

@@ -36,7 +36,8 @@ FAILED = '{"error": "Message error...", "response": ""}'
 TREE = node("Action Input", "", [
     did("news", '{"q": 1}', FAILED, 11,
         did("search", '{"q": 1}', '{"error": "", "response": "x"}', 0,
-            did("Finish", '{"return_type": "give_up_and_restart"}', '{"response":"…"}', 4),
+            did("Finish", '{"return_type": "give_up_and_restart"}', '{"response":"…"}',
+                4),
             thought="Try search."),
         did("search", '{"q": 2}', '{"error": "", "response": "y"}', 0,
             did("Finish", '{"return_type": "give_answer"}', '{"response":"…"}', 3))),
@@ -57,7 +58,8 @@ def a_run(win=True, chains=None, tree=TREE, **answer):
         "answer_generation": {
             "query": "Find news.", "finish_type": "give_answer",
             "train_messages": [chat(), KEPT] if chains is None else chains,
-            "function": [{"name": "news", "description": "d", "parameters": {}}], **answer,
+            "function": [{"name": "news", "description": "d", "parameters": {}}],
+            **answer,
         },
     }  # fmt: skip
 

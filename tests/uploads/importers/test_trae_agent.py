@@ -9,7 +9,8 @@ from .reading import as_json, calls, check_survives, one_run, shape, told_as
 
 def a_step(number, call_id, tool, result, state="calling_tool", **other):
     return {
-        "step_number": number, "timestamp": f"2026-07-01T09:00:0{number}", "state": state,
+        "step_number": number, "timestamp": f"2026-07-01T09:00:0{number}",
+        "state": state,
         "llm_response": {"content": "I edit.", "usage": {"input_tokens": 40,
                                                          "output_tokens": 5}},
         "tool_calls": [{"call_id": call_id, "name": tool, "arguments": {"path": "/a"}}],
@@ -19,7 +20,8 @@ def a_step(number, call_id, tool, result, state="calling_tool", **other):
 
 
 STEPS = [
-    a_step(1, "c1", "edit", {"success": False, "result": None, "error": "no such file"}),
+    a_step(1, "c1", "edit", {"success": False, "result": None,
+        "error": "no such file"}),
     a_step(2, "c2", "task_done", {"success": True, "result": "done", "error": None},
            "completed"),
 ]  # fmt: skip
@@ -29,7 +31,8 @@ def a_run(steps=None, success=True, **other):
     return {
         "task": "Fix the bug.", "start_time": "2026-07-01T09:00:00",
         "end_time": "2026-07-01T09:01:00", "provider": "p", "model": "model-a",
-        "max_steps": 9, "llm_interactions": [{"tools_available": ["edit", "task_done"]}],
+        "max_steps": 9, "llm_interactions": [{"tools_available": ["edit",
+        "task_done"]}],
         "agent_steps": STEPS if steps is None else steps, "success": success,
         "final_result": "done", "execution_time": 60.0, **other,
     }  # fmt: skip

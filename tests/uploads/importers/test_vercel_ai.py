@@ -6,7 +6,7 @@ import pytest
 
 from apps.uploads.importers import vercel_ai as reader
 
-from .counting import (
+from .loose import (
     Figures,
     calls_of,
     figures,
@@ -95,8 +95,9 @@ def test_read_counts_calls_and_errors(value, wanted):
 
 
 def test_a_step_start_begins_a_turn_inside_one_message():
-    turns = run_of(reader, json.dumps(UI).encode()).threads[0].turns
+    run = run_of(reader, json.dumps(UI).encode())
 
+    turns = run.threads[0].turns
     assert [(turn.role, len(turn.calls)) for turn in turns] == [
         ("user", 0),
         ("assistant", 2),
@@ -104,7 +105,7 @@ def test_a_step_start_begins_a_turn_inside_one_message():
         ("assistant", 0),
     ]
     assert turns[1].reasoning == "Hm."
-    failed, worked = turns[1].calls
+    failed, worked, _ = calls_of(run)
     assert (failed.tool, failed.result.text, failed.result.flag) == (
         "getWeather",
         "An error occurred.",

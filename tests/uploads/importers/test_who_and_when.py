@@ -1,16 +1,17 @@
 """Who&When: text alone, code runs of the terminal, outcomes."""
 
 import json
+from typing import Any
 
 import pytest
 
 from apps.uploads.importers import who_and_when as reader
 
-from .counting import Figures, calls_of, figures, json_lines, read_bytes, run_of
+from .loose import Figures, calls_of, figures, json_lines, read_bytes, run_of
 from .reading import check_survives
 
 CODE = "Run this:\n```python\nprint(1/0)\n```"
-CAPTAIN = {
+CAPTAIN: dict[str, Any] = {
     "is_correct": False,
     "question": "How many?",
     "question_ID": "q-1",

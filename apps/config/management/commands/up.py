@@ -80,12 +80,13 @@ class Command(BaseCommand):
             port = listener.getsockname()[1]
             fd = listener.fileno()
             crew.start("web", _web(fd), fd)
-        for name, command in (("worker", _worker()), ("beat", _beat())):
-            crew.start(name, command)
         address = _address(options["host"], port)
         note.write(address)
         note.flush()
         self.await_web(crew, options["host"], port)
+        # Not before: on two cores they would hold the first page up by a second.
+        for name, command in (("worker", _worker()), ("beat", _beat())):
+            crew.start(name, command)
         self.say(f"\n  Errata     {address}/")
         if link:
             self.say(f"  Sign in    {address}{link}    (this link works once)")
