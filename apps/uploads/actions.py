@@ -1,6 +1,5 @@
 """Every write of a person on uploads."""
 
-import hashlib
 import secrets
 from pathlib import PurePosixPath
 from typing import BinaryIO
@@ -15,7 +14,10 @@ from apps.accounts.models import User, Workspace
 from apps.catalogue.resolve import storable
 
 from .models import Upload, UploadState
+from .raw_store import redacted
 from .tasks import ingest_upload_task
+from .unpacking import RefusedError
+from .zips import BadZipError
 
 
 def receive(
@@ -26,22 +28,27 @@ def receive(
     by: User | None = None,
     format_name: str = "",
 ) -> Upload:
-    """Store a file that was handed in; nothing reads it yet."""
+    """Store a file that was handed in, secrets replaced; nothing reads it yet.
+
+    One that cannot be unpacked is refused at once, with the reason on its row.
+    """
     content = file if isinstance(file, File) else File(file)
-    digest = hashlib.sha256()
-    for chunk in content.chunks():
-        digest.update(chunk)
-    content.seek(0)
     upload = Upload(
         workspace=workspace,
         token=secrets.token_hex(16),
         name=_shown_name(name),
-        size=content.size,
-        sha256=digest.hexdigest(),
+        size=0,
         format=format_name,
         created_by=by,
     )
-    upload.file.save("upload", content, save=False)
+    try:
+        kept = redacted(content, upload.name)
+        upload.file.save("upload", kept, save=False)
+    except (RefusedError, BadZipError) as exc:
+        upload.state, upload.reason = UploadState.REFUSED, storable(str(exc))
+    else:
+        upload.size = kept.written
+        upload.redacted = dict(sorted(kept.found.items()))
     upload.save()
     return upload
 
@@ -63,7 +70,8 @@ def receive_and_queue(
 ) -> Upload:
     """Store a file and let a worker read it once the row is committed."""
     upload = receive(workspace, name, file, by=by, format_name=format_name)
-    ingest_upload_task.delay_on_commit(upload.pk)
+    if upload.is_open:
+        ingest_upload_task.delay_on_commit(upload.pk)
     return upload
 
 

@@ -24,6 +24,9 @@ from .outcomes import apply_outcomes, keep_outcomes
 from .rows import copy_errors, copy_runs
 
 
+_PREFIX_LOCK = 0x5052  # first half of an advisory lock's key: runs without an id
+
+
 @dataclass(slots=True)
 class Counts:
     """What became of the records of a batch."""
@@ -61,7 +64,7 @@ def prepare(records: Iterable[tuple[str, Record]], rules: Rules) -> Work:
     return work
 
 
-def write(upload: Upload, number: int, work: Work, rules: Rules) -> Counts:
+def write(upload: Upload, part: int, number: int, work: Work, rules: Rules) -> Counts:
     """Write a batch; the counts are those of its ledger entry.
 
     Raises IntegrityError or OperationalError if another worker has written one of its
@@ -70,12 +73,14 @@ def write(upload: Upload, number: int, work: Work, rules: Rules) -> Counts:
     places = resolve(upload.workspace_id, _seen(work.runs))
     with transaction.atomic():
         counts = _write_runs(upload, work.runs, places, rules)
-        counts.set_aside = _write_left_out(upload, number, work.left_out)
+        counts.set_aside = _write_left_out(upload, work.left_out)
         new, repeated = keep_outcomes(upload, work.outcomes)
         counts.outcomes, counts.duplicates = new, counts.duplicates + repeated
         apply_outcomes(upload.workspace_id, work.outcomes)
         counts.records = len(work.runs) + len(work.outcomes) + len(work.left_out)
-        Batch.objects.create(upload=upload, number=number, **_columns(counts))
+        Batch.objects.create(
+            upload=upload, part=part, number=number, **_columns(counts)
+        )
     return counts
 
 
@@ -121,6 +126,11 @@ def _settle(
     workspace_id: int, runs: Sequence[Candidate], counts: Counts, rules: Rules
 ) -> list[Candidate]:
     """Decide for each record: new, another version of a known run, or known already."""
+    if any(not run.transcript.run_id for run in runs):
+        # such a run may be the beginning of one that another worker writes just now
+        with connection.cursor() as cursor:
+            values = [_PREFIX_LOCK, workspace_id]
+            cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", values)
     known = _known_runs(workspace_id, runs)
     standing: dict[bytes, Candidate] = {}
     for run in runs:
@@ -240,15 +250,12 @@ def _take_out(run_ids: list[int]) -> dict[tuple[int, int, int, int], int]:
     return kept
 
 
-def _write_left_out(
-    upload: Upload, number: int, left_out: list[tuple[str, Unreadable]]
-) -> int:
+def _write_left_out(upload: Upload, left_out: list[tuple[str, Unreadable]]) -> int:
     SetAside.objects.bulk_create(
         [
             SetAside(
                 workspace_id=upload.workspace_id,
                 upload=upload,
-                batch_number=number,
                 member=storable(member),
                 line=gap.line,
                 offset=gap.offset,

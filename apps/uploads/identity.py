@@ -4,9 +4,11 @@ from hashlib import blake2b
 
 import msgspec
 
-from apps.runs.transcript import Outcome, Thread, Transcript
+from apps.runs.transcript import Thread, Transcript
 
 SIZE = 16  # bytes
+MAIN = ""  # id of a run's main thread
+_Length = tuple[int, int, bytes]
 
 
 def run_identity(
@@ -33,68 +35,67 @@ def prefix_identity(format_name: str, prefix_hash: bytes) -> bytes:
 
 
 def merged(old: Transcript, new: Transcript) -> Transcript:
-    """Join two versions of one run; the order of the two makes no difference.
+    """Join two versions of one run; neither order nor grouping of versions matters.
 
-    The longer version of each thread stands. Threads of both are kept, so that a
-    sub-agent's file adds to its run whichever comes first.
+    Threads of both are kept, the longer version of each, so that a sub-agent's file
+    adds to its run whichever comes first. What is said of the run as a whole (its
+    title, outcome, tools …) is that of the version whose main thread stands, and never
+    a sub-agent's. Merging a version with itself, or with a part of it, changes nothing.
     """
-    first, second = sorted((old, new), key=_standing, reverse=True)
-    threads = {thread.id: thread for thread in first.threads}
-    for thread in second.threads:
-        known = threads.get(thread.id)
-        if known is None or _length(thread) > _length(known):
-            threads[thread.id] = thread
-    outcome, by = _outcome(first, second)
-    main_first = sorted(threads.values(), key=lambda t: (t.kind != "main", _began(t)))
+    if old == new:
+        return old
+    head = max(old, new, key=_standing)
+    threads: dict[str, Thread] = {}
+    for version in (old, new):
+        for thread in version.threads:
+            if version.is_part and thread.id == MAIN and not head.is_part:
+                continue  # a part's main thread is not the run's
+            known = threads.get(thread.id)
+            if known is None or _length(thread) > _length(known):
+                threads[thread.id] = thread
+    starts = [t for t in (old.started_at, new.started_at) if t is not None]
+    ends = [t for t in (old.ended_at, new.ended_at) if t is not None]
     return msgspec.structs.replace(
-        first,
-        threads=main_first,
-        is_part=first.is_part and second.is_part,
-        title=first.title or second.title,
-        task_id=first.task_id or second.task_id,
-        model=first.model or second.model,
-        ending=first.ending or second.ending,
-        outcome=outcome,
-        outcome_by=by,
-        started_at=min(_known(first.started_at, second.started_at), default=None),
-        ended_at=max(_known(first.ended_at, second.ended_at), default=None),
-        tools=first.tools or second.tools,
-        scores=first.scores or second.scores,
+        head,
+        threads=sorted(threads.values(), key=_place),
+        started_at=min(starts, default=None),
+        ended_at=max(ends, default=None),
     )
 
 
-def _standing(transcript: Transcript) -> tuple[bool, int, float, bool, bytes]:
-    """What makes one version stand before another; total, so order cannot matter."""
-    length = sum(_length(thread)[0] for thread in transcript.threads)
-    known = transcript.outcome != "unknown"
-    encoded = msgspec.msgpack.encode(transcript)
+def _standing(transcript: Transcript) -> tuple[bool, _Length, bool, bool, bytes]:
+    """What makes one version stand before another.
+
+    It looks only at what the merged run takes over whole, else three versions would
+    give different runs in different orders.
+    """
+    main = [t for t in transcript.threads if t.id == MAIN]
+    rest = msgspec.structs.replace(
+        transcript, threads=[], started_at=None, ended_at=None
+    )
     return (
         not transcript.is_part,
-        length,
-        transcript.ended_at or 0.0,
-        known,
-        blake2b(encoded, digest_size=SIZE).digest(),
+        max(map(_length, main), default=(0, 0, b"")),
+        transcript.outcome != "unknown",
+        transcript.ending != "",
+        _hash(rest),
     )
 
 
-def _length(thread: Thread) -> tuple[int, int]:
+def _length(thread: Thread) -> _Length:
+    """How far a version of a thread goes; a hash decides between two that are level."""
     answered = sum(call.result is not None for t in thread.turns for call in t.calls)
-    return len(thread.turns), answered
+    return len(thread.turns), answered, _hash(thread)
 
 
-def _began(thread: Thread) -> tuple[float, str]:
+def _place(thread: Thread) -> tuple[bool, float, int, str]:
+    """Where a thread stands in a run: main first, then as they began, then by name."""
     times = [turn.at for turn in thread.turns if turn.at is not None]
-    return min(times, default=0.0), thread.id
+    return thread.kind != "main", min(times, default=0.0), len(thread.id), thread.id
 
 
-def _outcome(first: Transcript, second: Transcript) -> tuple[Outcome, str]:
-    if first.outcome != "unknown":
-        return first.outcome, first.outcome_by
-    return second.outcome, second.outcome_by
-
-
-def _known(*times: float | None) -> list[float]:
-    return [time for time in times if time is not None]
+def _hash(value: Transcript | Thread) -> bytes:
+    return blake2b(msgspec.msgpack.encode(value), digest_size=SIZE).digest()
 
 
 def _digest(*parts: bytes) -> bytes:

@@ -4,7 +4,7 @@ import io
 from collections.abc import Iterator, Mapping
 from typing import BinaryIO
 
-from apps.runs.transcript import Record, Unreadable
+from apps.runs.transcript import Record, Transcript, Unreadable
 
 from .containers import Limits, Member, RefusedError, members
 from .importers import (
@@ -117,6 +117,60 @@ class Intake:
             self._note(name)
             for record in _guarded(reader.read(stream, member.name)):
                 yield label, record
+
+
+class LineRange:
+    """Reads the lines of a file that begin in a stretch of its bytes."""
+
+    def __init__(
+        self, name: str, stream: BinaryIO, format_name: str, start: int, end: int
+    ) -> None:
+        """Take the stretch: the lines whose first byte is in start..end."""
+        self.name = name
+        self.counter = CountingStream(stream)
+        self.format_name = format_name
+        self.formats: dict[str, int] = {}
+        self._start, self._end = start, end
+
+    def records(self) -> Iterator[tuple[str, Record]]:
+        """Yield each record; places are byte offsets in the whole file."""
+        stream = self.counter
+        head = stream.read(HEAD_BYTES)
+        reader_name, reader = reader_for(head, self.format_name)
+        self.formats[reader_name] = 1
+        first, last = _line_at(stream, self._start), _line_at(stream, self._end)
+        if first >= last:
+            return
+        stream.seek(first)
+        self.counter.furthest = 0
+        part = io.BytesIO(stream.read(last - first) or b"")
+        self.counter.furthest = last - first
+        for record in _guarded(reader.read(part, self.name)):
+            _shift(record, first)
+            yield "", record
+
+
+def _line_at(stream: CountingStream, place: int) -> int:
+    """Offset of the first line that begins at a place or after it."""
+    if place == 0:
+        return 0
+    stream.seek(place - 1)
+    offset = place - 1
+    while chunk := stream.read(1 << 16):
+        found = chunk.find(b"\n")
+        if found >= 0:
+            return offset + found + 1
+        offset += len(chunk)
+    return offset
+
+
+def _shift(record: Record, by: int) -> None:
+    """Give places in the whole file; the number of a line in it is not known."""
+    gaps = record.unreadable if isinstance(record, Transcript) else []
+    for item in (record, *gaps):
+        item.line = None
+        if item.offset is not None:
+            item.offset += by
 
 
 def _guarded(records: Iterator[Record]) -> Iterator[Record]:

@@ -35,15 +35,16 @@ class Upload(models.Model):
     token = models.CharField(max_length=32, unique=True)
     name = models.TextField()
     file = models.FileField(upload_to=stored_path, max_length=300)
-    size = models.BigIntegerField()
-    sha256 = models.CharField(max_length=64, blank=True)
+    size = models.BigIntegerField()  # bytes, as kept
+    redacted = models.JSONField(default=dict)  # secrets replaced, by kind
     format = models.CharField(max_length=40, blank=True)  # chosen by hand, or detected
     state = models.CharField(
         max_length=10, choices=UploadState, default=UploadState.RECEIVED
     )
     reason = models.TextField(blank=True)  # why it was refused: one clear sentence
     bytes_read = models.BigIntegerField(default=0)
-    seconds = models.FloatField(default=0)
+    started_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL
     )
@@ -87,11 +88,39 @@ class Upload(models.Model):
         return min(1.0, self.bytes_read / self.size) if self.size else 0.0
 
 
+class Part(models.Model):
+    """A stretch of an upload that one worker reads: of lines, some megabytes; else all.
+
+    It is claimed by an advisory lock on its id, which falls with the worker.
+    """
+
+    upload = models.ForeignKey(Upload, on_delete=models.CASCADE, related_name="parts")
+    number = models.IntegerField()
+    start = models.BigIntegerField()  # bytes; the lines that begin in start..end
+    end = models.BigIntegerField()
+    is_done = models.BooleanField(default=False)
+    formats = models.TextField(blank=True)  # of the readers that read it
+
+    class Meta:
+        """Each part once."""
+
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                name="part_number_once", fields=["upload", "number"]
+            ),
+        ]
+
+    def __str__(self) -> str:
+        """Name upload and number."""
+        return f"part {self.number} of upload {self.upload_id}"
+
+
 class Batch(models.Model):
     """The ledger: records of an upload whose rows were written in one transaction."""
 
     upload = models.ForeignKey(Upload, on_delete=models.CASCADE, related_name="batches")
-    number = models.IntegerField()
+    part = models.IntegerField(default=0)  # number of the part
+    number = models.IntegerField()  # in the part
     records = models.IntegerField()
     runs_new = models.IntegerField(default=0)
     runs_updated = models.IntegerField(default=0)
@@ -107,7 +136,7 @@ class Batch(models.Model):
 
         constraints: ClassVar = [
             models.UniqueConstraint(
-                name="batch_number_once", fields=["upload", "number"]
+                name="batch_number_once", fields=["upload", "part", "number"]
             ),
             models.CheckConstraint(
                 name="batch_sums",
@@ -133,7 +162,6 @@ class SetAside(models.Model):
     upload = models.ForeignKey(
         Upload, on_delete=models.CASCADE, related_name="left_out"
     )
-    batch_number = models.IntegerField()
     member = models.TextField(blank=True)  # file inside the archive
     line = models.BigIntegerField(null=True)
     offset = models.BigIntegerField(null=True)

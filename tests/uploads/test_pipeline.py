@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import os
+from typing import Any
 
 import pytest
 from django.core.files import File
@@ -15,7 +16,7 @@ from apps.uploads import pipeline
 from apps.uploads.actions import cancel, receive, retry
 from apps.uploads.models import Batch, SetAside, Upload, UploadState
 from apps.uploads.queries import upload_counts
-from apps.uploads.tasks import ingest_upload_task, requeue_forgotten_task
+from apps.uploads.tasks import ingest_part_task, requeue_forgotten_task
 from tests.factories import (
     as_lines,
     failing,
@@ -33,7 +34,7 @@ def counts_of(upload: Upload) -> dict[str, int]:
     return upload_counts([upload.pk])[upload.pk]
 
 
-def figures(workspace) -> dict:
+def figures(workspace) -> dict[str, Any]:
     """The report without the workspace's name."""
     return {**report(workspace), "workspace": ""}
 
@@ -127,7 +128,7 @@ def test_a_longer_version_of_a_run_replaces_it_and_keeps_ids(workspace):
     assert counts_of(upload)["runs_updated"] == 1
     run = Run.objects.get()
     assert (run.pk, run.errors, run.outcome) == (run_id, 2, "correct")
-    assert ToolError.objects.order_by("turn").first().pk == error_id
+    assert ToolError.objects.order_by("turn")[0].pk == error_id
     assert RunCode.objects.get().errors == 2
     assert report(workspace)["next_moves"] == {"answered": 1, "retried_unchanged": 1}
 
@@ -225,10 +226,10 @@ def test_a_worker_that_dies_goes_on_where_the_ledger_ends(workspace, monkeypatch
     upload = receive(workspace, "x.jsonl", File(io.BytesIO(as_lines(runs))))
     written = pipeline._write
 
-    def dies_in_third_batch(upload, number, work):
+    def dies_in_third_batch(upload, part, number, work, rules):
         if number == 2:
             raise SystemExit("killed")
-        written(upload, number, work)
+        written(upload, part, number, work, rules)
 
     monkeypatch.setattr(pipeline, "_write", dies_in_third_batch)
     with pytest.raises(SystemExit):
@@ -248,9 +249,9 @@ def test_the_task_may_be_delivered_twice(workspace):
     content = as_lines([make_run("a", [CONFLICT])])
     upload = receive(workspace, "x.jsonl", File(io.BytesIO(content)))
 
-    ingest_upload_task(upload.pk)
-    ingest_upload_task(upload.pk)
-    ingest_upload_task(0)
+    for _ in range(2):
+        ingest_part_task(upload.pk)
+    ingest_part_task(0)
 
     assert report(workspace)["runs"] == 1
     assert counts_of(upload)["records"] == 1
@@ -375,7 +376,28 @@ def test_no_row_is_an_orphan(workspace):
         for key in keys:
             with connection.cursor() as cursor:
                 cursor.execute(
-                    f"SELECT count(*) FROM {table} row WHERE row.{key}_id IS NOT NULL AND"
-                    f" NOT EXISTS (SELECT FROM {parents[key]} p WHERE p.id = row.{key}_id)"
+                    f"SELECT count(*) FROM {table} row"
+                    f" WHERE row.{key}_id IS NOT NULL AND NOT EXISTS"
+                    f" (SELECT FROM {parents[key]} p WHERE p.id = row.{key}_id)"
                 )
                 assert cursor.fetchone() == (0,), (table, key)
+
+
+def test_a_large_file_of_lines_is_cut_and_nothing_is_lost(db, monkeypatch):
+    monkeypatch.setattr(pipeline, "PART_BYTES", 1500)
+    runs = [make_run(f"run-{n}", [CONFLICT], success=n % 3 > 0) for n in range(40)]
+    content = as_lines(runs[:20]) + b"broken\n" + as_lines(runs[20:])
+    one, other = make_workspace(), make_workspace()
+
+    whole = upload_bytes(one, content)
+    monkeypatch.setattr(pipeline, "PART_BYTES", 1 << 20)
+    upload_bytes(other, content)
+
+    assert whole.parts.count() > 5
+    assert whole.state == UploadState.DONE
+    assert counts_of(whole)["runs_new"] == 40
+    assert counts_of(whole)["set_aside"] == 1
+    assert SetAside.objects.filter(upload=whole).get().offset == content.index(
+        b"broken"
+    )
+    assert figures(one) == figures(other)

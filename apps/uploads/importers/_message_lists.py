@@ -3,7 +3,7 @@
 from apps.runs.transcript import Result
 
 from ._said import Said, delivered, first, is_block, say
-from .values import Json, decode, mapping, sequence, text
+from .values import Json, decode, mapping, text
 
 _LISTS = (
     "messages",
@@ -123,9 +123,8 @@ def tool_output(value: Json) -> tuple[Result, str]:
         if answers:
             return answers[0].result, answers[0].id
     result = delivered(found)
-    is_unwrapped = result.is_error is not None or "content" in source
-    if isinstance(value, str) and not (is_unwrapped or isinstance(found, str)):
-        result.text = text(value)
+    if isinstance(value, str) and result.text == text(found) != found:
+        result.text = text(value)  # JSON that the tool wrote stays as it wrote it
     return result, ""
 
 
@@ -138,9 +137,3 @@ def arguments_of(value: Json) -> str:
     if isinstance(value, str) and not isinstance(found, dict):
         return text(value)
     return text(found)
-
-
-def one_of(value: Json) -> Json:
-    """Give the item of a list of one, else the value."""
-    items = sequence(value)
-    return items[0] if len(items) == 1 else value

@@ -35,7 +35,6 @@ _CLASSES = {
     "ToolMessage": "tool",
     "FunctionMessage": "tool",
 }
-_TEXT = ("text", "output_text", "input_text", "refusal")
 _THOUGHTS = ("thinking", "reasoning", "redacted_thinking", "thought")
 _CALL_IDS = ("call_id", "toolCallId", "tool_call_id", "id")
 _ANSWER_IDS = (
@@ -130,6 +129,7 @@ def say(message: Json) -> Said:
     content = first(message, ("parts", "content", "text"))
     for block in sequence(content):
         _block(said, block)
+    said.text = said.text or text(message.get("refusal"))
     thought = first(message, ("reasoning_content", "reasoning"))
     said.reasoning = said.reasoning or blocks_text(thought)
     return said

@@ -184,6 +184,15 @@ def detect(head: bytes) -> float:
     return 0.95 if is_cut else 0.0
 
 
+def lines_stand_alone(head: bytes) -> bool:
+    """Whether each line is a record with an id of its own, so that a file can be cut."""
+    seen = peek(head)
+    return seen.is_lines and all(
+        isinstance(record, dict) and "errata" in record and record.get("run_id")
+        for record in seen.records
+    )
+
+
 def _is_line(value: Json) -> bool:
     return "errata" in mapping(value)
 

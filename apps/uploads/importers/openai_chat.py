@@ -91,6 +91,15 @@ def _is_message(value: Json) -> bool:
     return mapping(value).get("role") in _ROLES
 
 
+def lines_stand_alone(head: bytes) -> bool:
+    """Whether each line is a run with an id of its own, so that a file can be cut."""
+    seen = peek(head)
+    return seen.is_lines and all(
+        isinstance(record, dict) and "messages" in record and record.get("run_id")
+        for record in seen.records
+    )
+
+
 def read(stream: BinaryIO, name: str) -> Iterator[Record]:
     """Yield a run for each wrapper; bare messages of a file are one run."""
     histories: Histories[Transcript] = Histories()

@@ -13,9 +13,14 @@ from typing import BinaryIO
 CHUNK = 1 << 20
 MAX_DOCUMENT_BYTES = 512 << 20  # a single run larger than this is set aside
 
-_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|["\[\]{}]', re.DOTALL)
-_SPACE = b" \t\r\n"
-_BETWEEN = b" \t\r\n,"
+QUOTE, COLON, COMMA = b'":,'
+OPEN, CLOSE, OPEN_LIST, CLOSE_LIST = b"{}[]"
+END = -1
+
+_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|["\[\]{}]', re.DOTALL)
+_STRING_REST = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_SPACE = re.compile(rb"[ \t\r\n]*+")
+_SCALAR = re.compile(rb'[^ \t\r\n,:"\[\]{}]++')
 
 
 @dataclass(slots=True, frozen=True)
@@ -154,41 +159,143 @@ def _split(chunks: Chunks, buffer: bytes, *, inside_array: bool) -> Iterator[Doc
     """Yield top-level values, or the items of one top-level array, by their brackets.
 
     Only brackets and strings are looked at, so that a value with a fault inside still
-    ends where it ends. Bare numbers and words between values are passed over.
+    ends where it ends. What else stands between values is passed over.
     """
-    base, line = 0, 1  # stream offset and line of buffer[0]
-    position = buffer.index(b"[") + 1 if inside_array else 0
-    depth, start = 0, -1
-    while True:
-        stop = len(buffer)
-        for token in _TOKEN.finditer(buffer, position):
+    cursor = Cursor(chunks, buffer)
+    if inside_array:
+        cursor.peek()
+        cursor.take()
+    while (byte := cursor.peek()) != END:
+        is_value = byte in (OPEN, OPEN_LIST)
+        document = cursor.value(keep=is_value)
+        if is_value:
+            yield document
+
+
+class Cursor:
+    """Stands at a byte of the stream; reads a chunk at a time, each byte once."""
+
+    def __init__(self, chunks: Chunks, head: bytes = b"") -> None:
+        """Stand at the beginning of `head`, which was read already."""
+        self._chunks = chunks
+        self._buffer = head
+        self._at = 0
+        self._base = 0  # offset of _buffer[0] in the stream
+        self._line = 1  # line of _buffer[_counted]
+        self._counted = 0
+
+    def peek(self) -> int:
+        """Give the next byte that is no white space; END at the end."""
+        while True:
+            match = _SPACE.match(self._buffer, self._at)
+            self._at = match.end() if match else self._at
+            if self._at < len(self._buffer):
+                return self._buffer[self._at]
+            if not self._more():
+                return END
+
+    def take(self) -> None:
+        """Go past one byte."""
+        self._at = min(self._at + 1, len(self._buffer))
+
+    def value(self, *, keep: bool) -> Document:
+        """Go past one value (or one byte that begins none) and give its bytes."""
+        first = self.peek()
+        line = self._count_lines()
+        offset = self._base + self._at
+        parts: list[bytes] = []
+        if first in (QUOTE, OPEN, OPEN_LIST):
+            is_complete = self._bracketed(parts, keep=keep, line=line)
+        else:
+            is_complete = self._scalar(parts)
+        return Document(b"".join(parts), line, offset, is_complete)
+
+    def _scalar(self, parts: list[bytes]) -> bool:
+        begun = False
+        while True:
+            match = _SCALAR.match(self._buffer, self._at)
+            if match:
+                begun = True
+                parts.append(match.group())
+                self._at = match.end()
+                if self._at < len(self._buffer):
+                    return True
+            elif not begun:
+                self.take()
+                return True
+            else:
+                return True
+            if not self._more():
+                return True
+
+    def _bracketed(self, parts: list[bytes], *, keep: bool, line: int) -> bool:
+        depth, in_string, size = 0, False, 0
+        while True:
+            start = self._at
+            depth, in_string, ended = self._walk(depth, in_string)
+            if keep:
+                parts.append(self._buffer[start : self._at])
+                size += self._at - start
+                if size > MAX_DOCUMENT_BYTES:
+                    raise DocumentTooLargeError(too_large(line))
+            if ended:
+                return True
+            if not self._more():
+                if keep:
+                    parts.append(self._buffer[self._at :])
+                self._at = len(self._buffer)
+                return False
+
+    def _walk(self, depth: int, in_string: bool) -> tuple[int, bool, bool]:
+        """Go on through the buffer; say whether the value ended in it."""
+        buffer = self._buffer
+        if in_string:
+            match = _STRING_REST.match(buffer, self._at)
+            if match is None:
+                self._at = self._string_cut()
+                return depth, True, False
+            self._at = match.end()
+            if depth == 0:
+                return 0, False, True
+        for token in _TOKEN.finditer(buffer, self._at):
             byte = buffer[token.start()]
-            if byte == 0x22:  # a quote
+            if byte == QUOTE:
                 if token.end() - token.start() == 1:
-                    stop = token.start()  # the string goes on in the next chunk
-                    break
-                continue
-            if byte in b"{[":
+                    self._at = max(self._string_cut(), token.end())
+                    return depth, True, False
                 if depth == 0:
-                    start = token.start()
+                    self._at = token.end()
+                    return 0, False, True
+            elif byte in (OPEN, OPEN_LIST):
                 depth += 1
-            elif depth > 0:
+            else:
                 depth -= 1
                 if depth == 0:
-                    at = line + buffer.count(b"\n", 0, start)
-                    yield Document(buffer[start : token.end()], at, base + start)
-                    start = -1
-        keep = start if start >= 0 else stop
-        base += keep
-        line += buffer.count(b"\n", 0, keep)
-        position = stop - keep
-        start = 0 if start >= 0 else -1
-        if len(buffer) - keep > MAX_DOCUMENT_BYTES:
-            raise DocumentTooLargeError(too_large(line))
-        data = chunks.read()
+                    self._at = token.end()
+                    return 0, False, True
+        self._at = len(buffer)
+        return depth, False, False
+
+    def _string_cut(self) -> int:
+        """Give where a string may be left: not between a backslash and its sign."""
+        rest = self._buffer.rstrip(b"\\")
+        slashes = len(self._buffer) - len(rest)
+        return len(self._buffer) - slashes % 2
+
+    def _count_lines(self) -> int:
+        """Give the line that the cursor stands in."""
+        self._line += self._buffer.count(b"\n", self._counted, self._at)
+        self._counted = self._at
+        return self._line
+
+    def _more(self) -> bool:
+        """Drop what is behind, read a chunk; False at the end of the stream."""
+        data = self._chunks.read()
         if not data:
-            rest = buffer[keep:]
-            if rest.strip(_BETWEEN + b"]") and start == 0:
-                yield Document(rest, line, base, is_complete=False)
-            return
-        buffer = buffer[keep:] + data
+            return False
+        self._count_lines()
+        self._counted = 0
+        self._base += self._at
+        self._buffer = self._buffer[self._at :] + data
+        self._at = 0
+        return True

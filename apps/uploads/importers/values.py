@@ -189,7 +189,7 @@ def _blocks_text(content: Json, depth: int) -> str:
     parts = []
     for block in content:
         if isinstance(block, dict):
-            inner = block.get("text", block.get("content"))
+            inner = block.get("text", block.get("content", block.get("refusal")))
             source = block.get("source")
             if (
                 inner is None

@@ -48,7 +48,7 @@ class Command(BaseCommand):
         files, size = [], 0
         for found in uploads:
             upload, path = _ingest(workspace, found, options["format"]), found.path
-            size += upload.size
+            size += found.size
             counts = upload_counts([upload.pk])[upload.pk]
             files.append({"path": str(path), "format": upload.format, **counts})
             if upload.state == UploadState.REFUSED:
@@ -77,6 +77,12 @@ class _Found:
     path: Path
     name: str
     parts: tuple[tuple[str, Path], ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Bytes on disk."""
+        files = [path for _, path in self.parts] or [self.path]
+        return sum(path.stat().st_size for path in files)
 
 
 def _found(paths: list[str]) -> Iterator[_Found]:
