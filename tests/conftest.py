@@ -37,7 +37,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder of sample logs beside the checkout; without it the test skips aloud."""
+    """The folder of sample logs beside the checkout; without it the test skips."""
     if not SHARED.is_dir():
         pytest.skip("the folder ../shared with sample logs is not there")
     return SHARED

@@ -40,7 +40,7 @@ def step(
     result: str | None = '{"ok": true}',
     is_error: bool | None = None,
 ) -> dict[str, Any]:
-    """One call with its result; `is_error` None leaves the flag out, result None too."""
+    """One call with its result; None leaves the flag, or the result, out."""
     return {
         "tool": tool,
         "arguments": arguments,

@@ -1,8 +1,11 @@
 """Every address: who gets in, and by which method."""
 
+from collections.abc import Sequence
+from datetime import date
+
 import pytest
 from django.test import Client
-from django.urls import get_resolver, reverse
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from apps.accounts.models import Role
 from apps.catalogue.models import Code
@@ -11,7 +14,7 @@ from apps.labels.models import Pair
 from apps.rewrites.actions import save_draft
 from apps.runs.models import Run
 from apps.triage.actions import decide
-from apps.uploads.models import Upload
+from apps.uploads.models import Deletion, Upload
 from tests.factories import failing, ingest, make_member, make_run
 
 OPEN = {
@@ -36,18 +39,21 @@ POST_ONLY = {
     "triage:close",
     "triage:decide",
     "uploads:cancel",
+    "uploads:delete",
     "uploads:retry",
 }
 
 
-def names() -> list[str]:
-    """Every named address with its namespace."""
+def names(
+    patterns: Sequence[URLPattern | URLResolver], namespace: str = ""
+) -> list[str]:
+    """Every named address with its namespace; in a namespace all have a name."""
     found = []
-    for pattern in get_resolver().url_patterns:
-        if hasattr(pattern, "url_patterns"):
-            found += [f"{pattern.namespace}:{p.name}" for p in pattern.url_patterns]
-        elif pattern.name:
-            found.append(pattern.name)
+    for pattern in patterns:
+        if isinstance(pattern, URLResolver):
+            found += names(pattern.url_patterns, f"{namespace}{pattern.namespace}:")
+        elif pattern.name or namespace:
+            found.append(f"{namespace}{pattern.name}")
     return found
 
 
@@ -58,12 +64,14 @@ def rows(workspace, owner) -> dict[str, int]:
     upload = ingest(workspace, *(make_run(f"r{n}", [error]) for n in range(4)))
     code = Code.objects.get()
     draft = save_draft(code, by=owner, agent_message="Use another card.")
-    decision = decide(
-        code, week="2026-11-23", kind="watch", owner=None, note="", by=owner
-    )
+    monday = date(2026, 11, 23)
+    decision = decide(code, week=monday, kind="watch", owner=None, note="", by=owner)
     batch = draw_weekly_batch(workspace, week=None, seed=1)
     return {
         "upload_id": upload.pk,
+        "deletion_id": Deletion.objects.create(
+            workspace=workspace, upload_id=0, name="gone.jsonl"
+        ).pk,
         "run_id": Run.objects.values_list("pk", flat=True)[0],
         "code_id": code.pk,
         "rewrite_id": draft.pk,
@@ -76,14 +84,14 @@ def address(name: str, rows: dict[str, int]) -> str:
     needed = get_resolver()
     for part in name.split(":")[:-1]:
         needed = needed.namespace_dict[part][1]
-    names = needed.reverse_dict.getlist(name.rpartition(":")[2])[0][0][0][1]
-    values = {key: rows[key] for key in names if key in rows}
-    if "token" in names:
+    keys = needed.reverse_dict.getlist(name.rpartition(":")[2])[0][0][0][1]
+    values: dict[str, int | str] = {key: rows[key] for key in keys if key in rows}
+    if "token" in keys:
         values["token"] = "x"
     return reverse(name, kwargs=values)
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", names(get_resolver().url_patterns))
 def test_an_address_lets_in_whom_it_should(name, rows, client, stranger):
     url = address(name, rows)
     method = "post" if name in POST_ONLY else "get"

@@ -29,7 +29,8 @@ class SignInForm(forms.Form):
             )
             if not isinstance(found, User):
                 raise forms.ValidationError(
-                    "The address or the password is wrong. Try again, or ask an owner for a sign-in link."
+                    "The address or the password is wrong. Try again, or ask an owner"
+                    " for a sign-in link."
                 )
             self.user = found
         return data

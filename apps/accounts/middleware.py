@@ -35,16 +35,14 @@ def workspace_middleware(
     def middleware(request: HttpRequest) -> HttpResponse:
         request.workspace = request.membership = None  # type: ignore[attr-defined]
         if request.user.is_authenticated:
-            _settle(request)
+            _settle(request, request.user)
         return get_response(request)
 
     return middleware
 
 
-def _settle(request: HttpRequest) -> None:
-    memberships = Membership.objects.filter(user_id=request.user.pk).select_related(
-        "workspace"
-    )
+def _settle(request: HttpRequest, user: User) -> None:
+    memberships = Membership.objects.filter(user_id=user.pk).select_related("workspace")
     by_slug = {
         m.workspace.slug: m for m in memberships.order_by("workspace__is_demo", "pk")
     }
@@ -74,7 +72,7 @@ def member_required(
         def wrapper(
             request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs
         ) -> HttpResponse:
-            membership = cast(Membership | None, getattr(request, "membership", None))
+            membership = cast("Membership | None", getattr(request, "membership", None))
             if not request.user.is_authenticated:
                 return _to_sign_in(request)
             if membership is None:
@@ -86,7 +84,7 @@ def member_required(
                 raise PermissionDenied(
                     f"This needs the role {needed} in {membership.workspace}."
                 )
-            return view(cast(MemberRequest, request), *args, **kwargs)
+            return view(cast("MemberRequest", request), *args, **kwargs)
 
         return wrapper
 

@@ -1,7 +1,5 @@
 """Signing in and out, one's own account, and the choice of workspace."""
 
-from typing import cast
-
 from django.contrib import messages
 from django.contrib.auth import login, logout, update_session_auth_hash
 from django.http import HttpRequest, HttpResponse
@@ -13,7 +11,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from . import actions
 from .forms import AccountForm, SignInForm
 from .middleware import SESSION_KEY, MemberRequest, member_required
-from .models import Membership, User
+from .models import Membership
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 
@@ -38,7 +36,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "POST"])
 def link(request: HttpRequest, token: str) -> HttpResponse:
-    """Sign in by a one-time link; a GET only asks, so that a preview cannot use it up."""
+    """Sign in by a one-time link; a GET only asks, so a preview cannot use it up."""
     if request.method == "GET":
         return render(request, "accounts/link.html", {"token": token})
     user = actions.use_sign_in_link(token)
@@ -60,7 +58,7 @@ def sign_out(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def account(request: MemberRequest) -> HttpResponse:
     """Name, address and password of the person signed in."""
-    user = cast(User, request.user)
+    user = request.user
     form = AccountForm(request.POST or None, instance=user)
     if request.method == "POST" and form.is_valid():
         user = form.save()

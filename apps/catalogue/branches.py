@@ -63,6 +63,9 @@ def read_branches(text: str, tool: str = "", tools: Collection[str] = ()) -> Rea
     (`list_tables`, `` `grep` ``).
     """
     steps: list[Step] = []
+    gap = len(text) - 2 * _END_LENGTH
+    if gap > 0:  # a page of output: what instructs stands at its head or at its foot
+        text = text[:_END_LENGTH] + "\n" * gap + text[-_END_LENGTH:]
     # The repr of an exception has its line breaks as two characters.
     for clauses in _sentences(text.replace("\\n", "\n\n")):
         steps += _steps_of(clauses, tool, frozenset(tools))
@@ -75,6 +78,9 @@ def read_branches(text: str, tool: str = "", tools: Collection[str] = ()) -> Rea
     return Reading(Branch.NONE, tuple(steps))
 
 
+_END_LENGTH = 10_000
+
+
 class _Clause(NamedTuple):
     text: str
     start: int
@@ -84,8 +90,8 @@ class _Clause(NamedTuple):
 # A colon or a dash parts as a full stop does: "HTTP 422: correct the field".
 _SENTENCE = re.compile(r"(?:[^.!?;:\n ]|[.!?:](?![\s\"')\]]|$)| (?![-–—] ))+[.!?;:]*")
 _LINK = re.compile(
-    r"(?i),?\s+(?:and\s+)?(then|before|afterwards)\s+|,?\s+(and)\s+"
-    r"|,?\s+(or|otherwise,?|else)\s+|,\s+(?=(?:please|use|call|try|ask)\b)"
+    r"(?i),?\s{1,8}(?:and\s{1,8})?(then|before|afterwards)\s|,?\s{1,8}(and)\s"
+    r"|,?\s{1,8}(or|otherwise,?|else)\s|,\s{1,8}(?=(?:please|use|call|try|ask)\b)"
 )
 
 
@@ -120,9 +126,9 @@ _FORBIDS = re.compile(
 )
 # "Limit 50 exceeded", "Retry limit reached": words that are nouns as often as verbs.
 _STATES = re.compile(
-    r"(?i)\w+(?:\s*[(=]| of\b)|\w+(?: (?!(?:the|your|an?|it|its|that|this|sure|if|whether|what"
-    r"|which|with)\b)[^\s:]+){0,2}[:,]? (?:fail(?:ed|ure|s)|errors?|exceed(?:ed|s)"
-    r"|reached|violat\w+|is|are|was|were|has|had|cannot|could|timed"
+    r"(?i)\w+(?:\s*[(=]| of\b)|\w+(?: (?!(?:the|your|an?|it|its|that|this|sure|if"
+    r"|whether|what|which|with)\b)[^\s:]+){0,2}[:,]? (?:fail(?:ed|ure|s)|errors?"
+    r"|exceed(?:ed|s)|reached|violat\w+|is|are|was|were|has|had|cannot|could|timed"
     r"|not (?:found|supported|allowed))\b"
 )
 _NO_USE = re.compile(
@@ -228,7 +234,9 @@ def _steps_of(
                 steps[-1] = steps[-1]._replace(end=at + _length(text))
             continue
         role = step.role
-        if role is Role.SELECTS and fallback:
+        if clause.link == "or" and steps and steps[-1].role is Role.FORBIDS:
+            role = Role.FORBIDS  # "do not split it or retry"
+        elif role is Role.SELECTS and fallback:
             role = Role.FALLBACK
         elif role is Role.SELECTS and selected and clause.link != "or":
             role = Role.FOLLOWS

@@ -1,10 +1,14 @@
 """Promises of a contract that cannot all be kept, as findings on its code."""
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import NamedTuple, Self
 
 from apps.catalogue.envelope import (
     Category,
     CommitState,
+    Detail,
     Envelope,
     NextAction,
     RetryDirective,
@@ -17,6 +21,41 @@ from apps.catalogue.envelope import (
 _BUSINESS = frozenset({Category.VALIDATION, Category.AUTHORIZATION, Category.NOT_FOUND})
 
 
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """An envelope as far as it was filled in. None: not said yet."""
+
+    category: Category | None = None
+    commit_state: CommitState | None = None
+    directive: RetryDirective | None = None
+    next_action: NextAction | None = None
+    not_before: datetime | None = None
+    max_attempts_remaining: int | None = None
+    owner: RetryOwner | None = None
+    alternative_tool: str = ""
+    operation_ref: str = ""
+    user_message: str = ""
+    safe_details: Mapping[str, Detail] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, envelope: Envelope) -> Self:
+        """The contract of a whole envelope."""
+        return cls(**{name: getattr(envelope, name) for name in cls.__slots__})
+
+    @property
+    def retryable(self) -> bool:
+        """Whether it allows another attempt, as far as it says."""
+        return self.directive not in (None, RetryDirective.NEVER)
+
+    @property
+    def waits(self) -> bool:
+        """Whether it asks for the same call again."""
+        return (
+            self.directive is RetryDirective.AFTER_DELAY
+            or self.next_action is NextAction.WAIT_AND_RETRY
+        )
+
+
 class Contradiction(NamedTuple):
     """Two promises that collide."""
 
@@ -25,62 +64,56 @@ class Contradiction(NamedTuple):
 
 
 def contradictions(
-    envelope: Envelope, tool: ToolHints | None = None
+    envelope: Envelope | Contract, tool: ToolHints | None = None
 ) -> list[Contradiction]:
     """Say where an envelope contradicts itself or what is known of its tool."""
+    said = Contract.of(envelope) if isinstance(envelope, Envelope) else envelope
     return [
-        *_in_itself(envelope),
-        *(_of_a_wait(envelope, tool) if _waits(envelope) else ()),
-        *_about_state(envelope, tool),
+        *_in_itself(said),
+        *(_of_a_wait(said, tool) if said.waits else ()),
+        *_about_state(said, tool),
     ]
 
 
-def _waits(envelope: Envelope) -> bool:
-    """Whether it asks for the same call again."""
-    return (
-        envelope.directive is RetryDirective.AFTER_DELAY
-        or envelope.next_action is NextAction.WAIT_AND_RETRY
-    )
-
-
-def _in_itself(envelope: Envelope) -> list[Contradiction]:
+def _in_itself(said: Contract) -> list[Contradiction]:
     found = []
-    action, directive = envelope.next_action, envelope.directive
+    action, directive = said.next_action, said.directive
     # "It was done before: look" needs no retry afterwards.
     looks_only = (NextAction.VERIFY_OPERATION, RetryDirective.NEVER)
-    if directive_for(action) is not directive and (action, directive) != looks_only:
-        message = f"{action} goes with {directive_for(action)}, not with {directive}."
+    expected = directive_for(action) if action else directive
+    if directive and expected is not directive and (action, directive) != looks_only:
+        message = f"{action} goes with {expected}, not with {directive}."
         found.append(Contradiction("action_against_directive", message))
-    if envelope.max_attempts_remaining == 0 and envelope.retryable:
+    if said.max_attempts_remaining == 0 and said.retryable:
         message = "No attempt is left: say never, and escalate or stop."
         found.append(Contradiction("no_attempts_left", message))
     return found
 
 
-def _of_a_wait(envelope: Envelope, tool: ToolHints | None) -> list[Contradiction]:
+def _of_a_wait(said: Contract, tool: ToolHints | None) -> list[Contradiction]:
     found = []
     idempotent = tool is not None and bool(tool.idempotent)
-    same_operation = bool(envelope.operation_ref) and idempotent
-    if envelope.commit_state is CommitState.UNKNOWN and not same_operation:
+    same_operation = bool(said.operation_ref) and idempotent
+    if said.commit_state is CommitState.UNKNOWN and not same_operation:
         message = "State is unknown: verify first, a retry may do the write twice."
         found.append(Contradiction("unknown_with_retry", message))
     if tool is None or not tool.is_safe_to_repeat:
         message = "Mark the tool read-only or idempotent, or let the agent verify."
         found.append(Contradiction("delay_not_repeatable", message))
-    if envelope.category in _BUSINESS:
-        message = f"Waiting changes nothing about {envelope.category}: ask for a fix."
+    if said.category in _BUSINESS:
+        message = f"Waiting changes nothing about {said.category}: ask for a fix."
         found.append(Contradiction("retry_on_business_rule", message))
-    if envelope.owner is RetryOwner.MODEL:
+    if said.owner is RetryOwner.MODEL:
         message = "Let the runtime wait: a model cannot tell the time."
         found.append(Contradiction("model_waits", message))
     return found
 
 
-def _about_state(envelope: Envelope, tool: ToolHints | None) -> list[Contradiction]:
+def _about_state(said: Contract, tool: ToolHints | None) -> list[Contradiction]:
     found = []
-    state = envelope.commit_state
+    state = said.commit_state
     again = (RetryDirective.AFTER_DELAY, RetryDirective.AFTER_INPUT_FIX)
-    if state is CommitState.COMMITTED and envelope.directive in again:
+    if state is CommitState.COMMITTED and said.directive in again:
         message = "The effect is there already: a retry would do it twice."
         found.append(Contradiction("committed_with_retry", message))
     changed = state in (CommitState.COMMITTED, CommitState.UNKNOWN)

@@ -240,9 +240,14 @@ def _flagged(
     return proposal, None
 
 
+def is_empty_result(text: str) -> bool:
+    """Whether a result says that there is nothing, and not that something failed."""
+    return bool(_EMPTY.fullmatch(text.strip()))
+
+
 def _flag_findings(seen: Seen) -> Iterable[Contradiction]:
     """Compare the result's flag with its text."""
-    if seen.is_error and _EMPTY.fullmatch(seen.text):
+    if seen.is_error and is_empty_result(seen.text):
         yield Contradiction(
             "empty_reported_as_error",
             "Report an empty result as a success with a count of 0.",
@@ -325,9 +330,9 @@ _RETRYABLE = re.compile(
     r"(?i)[\"']?(?:is_?)?retr(?:y|i)able[\"']?\s?[:=]\s?(true|false|yes|no)\b"
 )
 _EMPTY = re.compile(
-    r"\s*(?:\[\s*\]|\{\s*\}|null|\"\"|0 (?:results|rows|matches)\.?|"
+    r"(?:\[\s*\]|\{\s*\}|null|\"\"|0 (?:results|rows|matches)\.?|"
     r"no (?:results|rows|matches|records)(?: (?:were )?found)?\.?|"
-    r"\{\s*\"(?:results|items|rows|data)\"\s*:\s*\[\s*\][^\[\]]{0,80}\})?\s*",
+    r"\{\s*\"(?:results|items|rows|data)\"\s*:\s*\[\s*\][^\[\]]{0,80}\})?",
     re.IGNORECASE,
 )
 _ERROR_BODY = re.compile(

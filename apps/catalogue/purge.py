@@ -2,13 +2,25 @@
 
 from apps.accounts.models import Workspace
 
-from .models import Code, Text, Tool
+from .models import (
+    Code,
+    CodeChange,
+    FoldSuggestion,
+    PlacementJob,
+    PlacementRule,
+    Text,
+    Tool,
+)
 
 
 def purge(workspace: Workspace) -> dict[str, int]:
     """Delete this app's rows of a workspace; give how many of each table."""
     gone = {}
     for table in (
+        PlacementJob,
+        PlacementRule,
+        FoldSuggestion,
+        CodeChange,
         Text,
         Code,
         Tool,

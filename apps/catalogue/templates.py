@@ -1,4 +1,4 @@
-"""A shipped text with placeholders (`{field}`) against what the model received. Pure."""
+"""A shipped text with placeholders (`{field}`) against what a model received. Pure."""
 
 import re
 from functools import lru_cache

@@ -37,6 +37,8 @@ def listed(
     """
     weeks = queries.weekly(workspace.pk)
     last = max((week.start for week in weeks if week.start is not None), default=None)
+    since: date | None
+    until: date | None
     since, until = four_full_weeks(last, this_week(workspace.tz))
     rows = costs(workspace, since, until) if period != "all" else []
     if not rows:
@@ -69,7 +71,7 @@ def _ordered(rows: list[CostRow], sort: str) -> list[CostRow]:
         "code": lambda row: row.counts.name.lower(),
     }
     key = keys.get(column, keys["loss"])
-    return sorted(rows, key=key, reverse=sort.startswith("-"))  # type: ignore[arg-type]
+    return sorted(rows, key=key, reverse=sort.startswith("-"))
 
 
 @dataclass(frozen=True, slots=True)

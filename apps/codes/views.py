@@ -19,7 +19,7 @@ ERRORS_A_PAGE = 20
 @require_GET
 @vary_on_headers("HX-Request")
 def code_list(request: MemberRequest) -> HttpResponse:
-    """Every code met, the costliest first; filter, order and page are in the address."""
+    """Every code met, the costliest first; filter, order, page are in the address."""
     sort = request.GET.get("sort", "-loss")
     q, tool = request.GET.get("q", "").strip(), request.GET.get("tool", "")
     period = request.GET.get("period", "")

@@ -44,7 +44,8 @@ def database(url: str) -> dict[str, object]:
     parts = urlsplit(url)
     if parts.scheme not in ("postgres", "postgresql"):
         raise ImproperlyConfigured(
-            "DATABASE_URL must begin with postgresql://. Errata runs on PostgreSQL alone."
+            "DATABASE_URL must begin with postgresql://."
+            " Errata runs on PostgreSQL alone."
         )
     options = dict(parse_qsl(parts.query))
     host = options.pop("host", "") or parts.hostname or ""
@@ -192,6 +193,7 @@ STORAGES = {
 }
 FILE_UPLOAD_PERMISSIONS = 0o600
 DATA_UPLOAD_MAX_NUMBER_FILES = 1000
+UPLOAD_PART_BYTES = env_number("UPLOAD_PART_KB", 8 << 10) << 10  # what one task reads
 MAX_UPLOAD_BYTES = env_number("MAX_UPLOAD_MB", 20_000) << 20
 
 SECURE_CONTENT_TYPE_NOSNIFF = True

@@ -26,7 +26,7 @@ def draw_weekly_batch(
     seed: int | None = None,
     size: int = DEFAULT_SIZE,
 ) -> SampleBatch:
-    """Draw the batch of a week, last week's by default; one that is drawn stays as it is.
+    """Draw the batch of a week, last week's by default; a drawn one stays as it is.
 
     Where last week has no errors, the last week before it that has some is drawn from.
     Raises NothingToDrawError where no dated error is known.
@@ -38,7 +38,8 @@ def draw_weekly_batch(
     frame = queries.frame_of(workspace, wanted)
     if not frame:
         raise NothingToDrawError(
-            f"The week of {wanted} has no tool error. Upload its sessions, then draw again."
+            f"The week of {wanted} has no tool error."
+            " Upload its sessions, then draw again."
         )
     chosen = secrets.randbits(31) if seed is None else seed
     drawn = draw_batch(frame, chosen, size=size)
@@ -76,7 +77,8 @@ def _week_to_draw(workspace: Workspace) -> date:
     day = errors.values_list("day", flat=True).first()
     if day is None:
         raise NothingToDrawError(
-            "No tool error with a date before this week is known. Upload sessions first."
+            "No tool error with a date before this week is known."
+            " Upload sessions first."
         )
     return week_of(day)
 
@@ -132,7 +134,8 @@ def set_label(
         others = Label.objects.filter(pair=locked, is_current=True).count()
         if others >= locked.reviews_wanted:
             raise QuotaFilledError(
-                "Others have just labelled this pair as often as wanted. Take the next one."
+                "Others have just labelled this pair as often as wanted."
+                " Take the next one."
             )
     return Label.objects.create(
         workspace_id=locked.batch.workspace_id,

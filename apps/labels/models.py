@@ -108,7 +108,7 @@ class Pair(models.Model):
 
 
 class Label(models.Model):
-    """What one reviewer says of one pair. A later word is a new row; none is changed."""
+    """What a reviewer says of a pair. A later word is a new row; none is changed."""
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE)
     pair = models.ForeignKey(Pair, on_delete=models.CASCADE, related_name="labels")

@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 from datetime import date
+from typing import TypedDict
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from django_stubs_ext import WithAnnotations
 
 from apps.accounts.models import User, Workspace
 from apps.runs.models import ToolError
@@ -42,7 +44,13 @@ def batch_state(workspace: Workspace) -> BatchState | None:
     return BatchState(batch.week, batch.pairs.count(), labelled)
 
 
-def with_reviews(pairs: QuerySet[Pair]) -> QuerySet[Pair]:
+class Reviews(TypedDict):
+    """What `with_reviews` adds to a pair."""
+
+    reviews: int
+
+
+def with_reviews(pairs: QuerySet[Pair]) -> "QuerySet[WithAnnotations[Pair, Reviews]]":
     """Add to each pair how many people have labelled it."""
     current = Q(labels__is_current=True)
     return pairs.annotate(reviews=Count("labels", filter=current))
@@ -94,7 +102,7 @@ def frame_of(workspace: Workspace, week: date) -> list[FrameRun]:
 
 
 def label_counts(code_id: int) -> dict[str, int]:
-    """Count what people said of a code's sampled pairs: labels, wrong moves, no branch."""
+    """Count what people said of a code's pairs: labels, wrong moves, no branch."""
     labels = Label.objects.filter(pair__error__code_id=code_id, is_current=True)
     return labels.aggregate(
         labels=Count("pk"),

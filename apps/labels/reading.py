@@ -1,5 +1,7 @@
-"""A pair as its reviewer sees it: the call, the text, the next move. How the run ended
-is not among it."""
+"""A pair as its reviewer sees it: the call, the text, the next move.
+
+How the run ended is not among it.
+"""
 
 from dataclasses import dataclass
 

@@ -28,7 +28,12 @@ def queue(request: MemberRequest) -> HttpResponse:
         pair = queries.next_pair(
             batch, request.user, int(after) if after.isdigit() else 0
         )
-    context = {"section": "labels", "batch": batch, "state": state, "pair": pair}
+    context: dict[str, object] = {
+        "section": "labels",
+        "batch": batch,
+        "state": state,
+        "pair": pair,
+    }
     if pair is not None:
         context |= _pair_context(pair)
     return render(request, "labels/queue.html", context)

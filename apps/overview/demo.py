@@ -43,7 +43,8 @@ def _ensure() -> None:
         join(user, workspace)
     current = this_week(workspace.tz)
     open_or_done = Upload.objects.filter(workspace=workspace, state="done").exists()
-    last = Run.objects.filter(workspace=workspace).order_by("-day").values_list("day").first()
+    days = Run.objects.filter(workspace=workspace).order_by("-day").values_list("day")
+    last = days.first()
     if open_or_done and last and last[0] is not None and last[0] >= current:
         return
     purge(workspace)
@@ -63,7 +64,7 @@ def _ship_rewrites(workspace: Workspace, first: datetime) -> None:
             continue
         sample = filled(failure.text, Draw("sample"))
         key = v1.fingerprint(failure.tool, sample).text_key
-        text = Text.objects.select_related("code").filter(workspace=workspace, key=key).first()
+        text = Text.objects.filter(workspace=workspace, key=key).first()
         if text is None:
             continue
         draft = save_draft(

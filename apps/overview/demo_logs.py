@@ -6,7 +6,7 @@ one code appears only in the last week.
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -111,12 +111,15 @@ class Draw:
         self.random = random.Random(seed).random  # noqa: S311 (invented logs)
 
     def whole(self, low: int, high: int) -> int:
+        """Draw a whole number from `low` to `high`, both included."""
         return low + int(self.random() * (high - low + 1))
 
     def pick(self, items: tuple[Any, ...]) -> Any:
+        """Draw one of the items."""
         return items[int(self.random() * len(items))]
 
     def weighted(self, weights: tuple[int, ...]) -> int:
+        """Draw a place, each as likely as its weight is great."""
         left = self.random() * sum(weights)
         for index, weight in enumerate(weights):
             left -= weight
@@ -127,7 +130,7 @@ class Draw:
 
 def arguments(tool: str, draw: Draw) -> dict[str, Any]:
     """Invent arguments for a call."""
-    return {
+    invented: dict[str, Callable[[], dict[str, Any]]] = {
         "find_account": lambda: {"customer_ref": f"C-{draw.whole(10000, 99999)}"},
         "update_event": lambda: {
             "event_id": f"evt_{draw.whole(1000, 9999)}",
@@ -149,7 +152,8 @@ def arguments(tool: str, draw: Draw) -> dict[str, Any]:
             "order": f"ORD-{draw.whole(1000, 9999)}",
             "due_days": draw.pick((14, 30)),
         },
-    }[tool]()
+    }
+    return invented[tool]()
 
 
 TOOLS = (
@@ -189,7 +193,10 @@ def _run(index: int, first_week: datetime, now: datetime) -> dict[str, Any]:
     clock = _Clock(started)
     messages: list[dict[str, Any]] = [
         {"role": "system", "content": "You are the support desk's agent."},
-        {"role": "user", "content": f"Please take care of case {draw.whole(100, 999)}."},
+        {
+            "role": "user",
+            "content": f"Please take care of case {draw.whole(100, 999)}.",
+        },
     ]
     chance = 0.93
     gave_up = False
@@ -212,7 +219,9 @@ def _run(index: int, first_week: datetime, now: datetime) -> dict[str, Any]:
         if gave_up
         else "Done. The case is taken care of."
     )
-    messages.append({"role": "assistant", "content": last, "timestamp": clock.tick(draw)})
+    messages.append(
+        {"role": "assistant", "content": last, "timestamp": clock.tick(draw)}
+    )
     known = draw.random() > 0.1
     return {
         "run_id": f"demo-{index:04}",

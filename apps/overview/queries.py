@@ -31,7 +31,7 @@ class Period:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """This week's state of the five steps."""
+    """How far the five steps are this week."""
 
     uploads: int
     open_uploads: int

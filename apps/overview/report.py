@@ -1,4 +1,4 @@
-"""The headline and what stands behind it, as one value: page, command and API use it."""
+"""The headline and what stands behind it, as one value for page, command and API."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from apps.runs.rates import Rate
 
 
 def report(workspace: Workspace) -> dict[str, Any]:
-    """Give every figure of a workspace in the stable form of `manage.py report --json`."""
+    """Give every figure of a workspace in the form that `report --json` promises."""
     totals = queries.totals(workspace.pk)
     errors = queries.error_counts(workspace.pk)
     everything = totals.with_error + totals.without_error

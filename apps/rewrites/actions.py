@@ -39,7 +39,7 @@ def save_draft(code: Code, *, by: User | None, **values: str) -> Rewrite:
 
 @transaction.atomic
 def ship(rewrite: Rewrite, shipped_on: date, *, by: User | None) -> Rewrite:
-    """Ship a draft: it becomes a text of its code, and errors that carry it count for it.
+    """Ship a draft: it becomes a text of its code; errors that carry it count for it.
 
     Texts already delivered that match it are attributed too, so it makes no difference
     whether logs with the new text were uploaded before or after. Raises
@@ -54,13 +54,16 @@ def ship(rewrite: Rewrite, shipped_on: date, *, by: User | None) -> Rewrite:
         )
     code = locked.code
     mark = v1.fingerprint(code.tool, locked.agent_message)
-    text = Text.objects.filter(workspace_id=code.workspace_id, key=mark.text_key).first()
+    known = Text.objects.filter(workspace_id=code.workspace_id, key=mark.text_key)
+    text = known.first()
     if text is not None and text.code_id != code.pk and text.code.tool != code.tool:
         raise RewriteRefusedError(
-            f"The code {text.code} has this very text already. Write one that tells them apart."
+            f"The code {text.code} has this very text already."
+            " Write one that tells them apart."
         )
     values = {
         "code": code,
+        "home": code,
         "masked": storable(mark.masked),
         "sample": locked.agent_message,
         "wrapper": mark.wrapper,
@@ -96,14 +99,18 @@ def _attribute(code: Code, text: Text) -> None:
     moved = [*matching, text.pk]
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT DISTINCT run_id FROM runs_toolerror WHERE text_id = ANY(%s) AND code_id <> %s",
+            "SELECT DISTINCT run_id FROM runs_toolerror"
+            " WHERE text_id = ANY(%s) AND code_id <> %s",
             [moved, code.pk],
         )
         runs = [row[0] for row in cursor.fetchall()]
         rollups.remove_runs(runs)
-        Text.objects.filter(pk__in=matching).update(code=code, version_of=text)
+        Text.objects.filter(pk__in=matching).update(
+            code=code, home=code, version_of=text
+        )
         cursor.execute(
-            "UPDATE runs_toolerror SET code_id = %s WHERE text_id = ANY(%s) AND code_id <> %s",
+            "UPDATE runs_toolerror SET code_id = %s"
+            " WHERE text_id = ANY(%s) AND code_id <> %s",
             [code.pk, moved, code.pk],
         )
         rollups.rebuild_hits(runs)

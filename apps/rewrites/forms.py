@@ -46,13 +46,13 @@ class RewriteForm(forms.ModelForm[Rewrite]):
             "next_action",
             "alternative_tool",
         )
-        widgets = {  # noqa: RUF012
+        widgets = {
             "agent_message": forms.Textarea(attrs={"rows": 5, "maxlength": 2000}),
             "user_message": forms.Textarea(
                 attrs={"rows": 2, "maxlength": 1000, "class": "low"}
             ),
         }
-        labels = {  # noqa: RUF012
+        labels = {
             "agent_message": "New text, as the model reads it",
             "user_message": "What the customer may be told",
             "alternative_tool": "Tool to switch to",

@@ -101,7 +101,8 @@ def ship(request: MemberRequest, rewrite_id: int) -> HttpResponse:
         return redirect("rewrites:edit", rewrite.code_id)
     messages.success(
         request,
-        "Shipped. Its mark stands on the chart; errors that carry the new text count for it.",
+        "Shipped. Its mark stands on the chart; errors that carry the new text count"
+        " for it.",
     )
     return redirect("codes:detail", rewrite.code_id)
 

@@ -1,21 +1,19 @@
 """From a transcript to the facts that are stored as rows. Pure."""
 
-from hashlib import blake2b
-
 import msgspec
 
 from apps.catalogue.fingerprints import v1
 
 from .command_lines import is_shell
+from .content_hashes import Content, content_hash, prefix_hashes
 from .evidence import Evidence, Verdict, assess
-from .next_moves import NextMove, classify, next_turn, same_arguments, tool_key
+from .loops import Loops, Step, follow
+from .next_moves import NextMove, canonical, classify, next_turn, tool_key
 from .rules import DEFAULT_RULES, Rules
 from .transcript import Call, Cause, Thread, Transcript, Turn
 
-
 Place = tuple[int, int, int]  # thread, turn, call
-NOTHING_CHARS = 24
-_encode = msgspec.msgpack.Encoder().encode
+NOTHING_CHARS = 24  # no longer than this is a result that says “nothing”
 
 
 class ErrorFact(msgspec.Struct):
@@ -65,15 +63,15 @@ def analyse(transcript: Transcript, rules: Rules = DEFAULT_RULES) -> Facts:
     """Find errors, causes, next moves and loops in every thread of a run."""
     rules = _with_read_only_tools(rules, transcript)
     facts = Facts([], 0, {}, 0, None, None, b"", [])
-    content: list[str | int | None] = [transcript.format]
+    content: Content = [transcript.format]
     empty: list[Place] = []
     for index, thread in enumerate(transcript.threads):
         _read_thread(facts, index, thread, rules, content, empty)
-    facts.content_hash = blake2b(_encode(content), digest_size=16).digest()
+    facts.content_hash = content_hash(content)
     if empty:
         facts.masked.extend(_empty_results(transcript, empty, rules))
     if not transcript.run_id:
-        facts.prefix_hashes = _prefix_hashes(transcript)
+        facts.prefix_hashes = prefix_hashes(transcript)
     return facts
 
 
@@ -91,23 +89,21 @@ def _read_thread(
     index: int,
     thread: Thread,
     rules: Rules,
-    content: list[str | int | None],
+    content: Content,
     empty: list[Place],
 ) -> None:
     """Add a thread's facts; besides, what it says, and where nothing came back."""
     turns = thread.turns
     facts.turns += len(turns)
+    facts.input_tokens = _sum(facts.input_tokens, [t.input_tokens for t in turns])
+    facts.output_tokens = _sum(facts.output_tokens, [t.output_tokens for t in turns])
     by_tool = facts.calls_by_tool
     last_move: int | None = None
-    loops: dict[str, _Loop] = {}
+    loops: Loops = {}
     content += (thread.id, len(turns))
     for number, turn in enumerate(turns):
         calls = turn.calls
         content += (turn.role, turn.text, len(calls))
-        if turn.input_tokens is not None:
-            facts.input_tokens = (facts.input_tokens or 0) + turn.input_tokens
-        if turn.output_tokens is not None:
-            facts.output_tokens = (facts.output_tokens or 0) + turn.output_tokens
         if not calls:
             continue
         facts.calls += len(calls)
@@ -133,7 +129,13 @@ def _read_thread(
                 last_move = _last_move(turns)
             _set_moves(counted, turns, number, last_move, rules)
         if counted or loops:
-            loops = _count_loops(turn, counted, loops, rules)
+            loops = _set_loops(turn, counted, loops, rules)
+
+
+def _sum(total: int | None, parts: list[int | None]) -> int | None:
+    """Add up what is known; None where nothing is."""
+    known = [part for part in parts if part is not None]
+    return (total or 0) + sum(known) if known else total
 
 
 def _fact(place: Place, turn: Turn, call: Call, verdict: Verdict) -> ErrorFact:
@@ -191,54 +193,30 @@ def _last_move(turns: list[Turn]) -> int:
     """Index of the last turn in which the agent says or does something; -1: none."""
     for index in range(len(turns) - 1, -1, -1):
         turn = turns[index]
-        if turn.role == "assistant" and not turn.kind:
-            if turn.calls or turn.text.strip():
-                return index
+        is_agents = turn.role == "assistant" and not turn.kind
+        if is_agents and (turn.calls or turn.text.strip()):
+            return index
     return -1
 
 
-class _Loop(msgspec.Struct):
-    """The last call of a tool, if it failed, and how often in a row it did so."""
-
-    arguments: str
-    code: str
-    length: int
-
-
-def _count_loops(
-    turn: Turn,
-    errors: list[tuple[Call, ErrorFact]],
-    loops: dict[str, _Loop],
-    rules: Rules,
-) -> dict[str, _Loop]:
-    """Carry the loops on through a turn, tool by tool, in the order of its calls.
-
-    A loop of a tool that the turn does not call has ended, unless the turn only calls
-    a thinking tool; a call of the same tool that went well, differs or fails otherwise
-    ends it too. Calls of other tools beside it do not.
-    """
+def _set_loops(
+    turn: Turn, errors: list[tuple[Call, ErrorFact]], loops: Loops, rules: Rules
+) -> Loops:
+    """Set how often in a row each error has come back; give the loops that go on."""
+    thinks = all(call.tool in rules.thinking_tools for call in turn.calls)
+    if not errors and not thinks:
+        return {}
     failed = {id(call): fact for call, fact in errors}
-    running: dict[str, _Loop] = {}
-    only_thinks = True
+    steps = []
     for call in turn.calls:
-        thinks = call.tool in rules.thinking_tools
-        only_thinks = only_thinks and thinks
         fact = failed.get(id(call))
-        tool = tool_key(call, rules)
-        if fact is None:
-            running.pop(tool, None)
-            loops.pop(tool, None)
-            continue
-        code = fact.fingerprint.key if fact.fingerprint else ""
-        before = running.get(tool) or loops.get(tool)
-        is_same = (
-            before is not None
-            and before.code == code
-            and same_arguments(before.arguments, call.arguments)
-        )
-        fact.loop_length = before.length + 1 if before and is_same else 1
-        running[tool] = _Loop(call.arguments, code, fact.loop_length)
-    return {**loops, **running} if only_thinks else running
+        code = fact.fingerprint.key if fact and fact.fingerprint else None
+        steps.append(Step(tool_key(call, rules), call.arguments, code))
+    running, lengths = follow(steps, loops, goes_on=thinks)
+    for call, length in zip(turn.calls, lengths, strict=True):
+        if id(call) in failed:
+            failed[id(call)].loop_length = length
+    return running
 
 
 _NOTHING = frozenset(
@@ -253,32 +231,39 @@ def _empty_results(
 
     A command line may well print nothing, and now something: shells are left out.
     """
-    suggested = []
+    empty: list[tuple[Place, Turn, Call]] = []
     for place in places:
-        thread, number, position = place
-        turn = transcript.threads[thread].turns[number]
-        call = turn.calls[position]
-        if not _gave_nothing(call) or not rules.is_enabled("empty-result", call.tool):
+        turn = transcript.threads[place[0]].turns[place[1]]
+        call = turn.calls[place[2]]
+        is_left_out = is_shell(call.tool) or call.tool in rules.thinking_tools
+        if is_left_out or not rules.is_enabled("empty-result", call.tool):
             continue
-        if is_shell(call.tool) or call.tool in rules.thinking_tools:
-            continue
-        if _tells_elsewhere(call, transcript):
-            delivered = call.result is not None and call.result.delivered
-            verdict = Verdict("failed", "masked", "empty-result", delivered)
-            suggested.append(_fact(place, turn, call, verdict))
-    return suggested
+        if _gave_nothing(call):
+            empty.append((place, turn, call))
+    if not empty:
+        return []
+    telling = _telling_calls(transcript, {call.tool for _, _, call in empty}, rules)
+    return [
+        _fact(place, turn, call, Verdict("failed", "masked", "empty-result"))
+        for place, turn, call in empty
+        if (call.tool, canonical(call.arguments)) in telling
+    ]
 
 
-def _tells_elsewhere(call: Call, transcript: Transcript) -> bool:
-    return any(
-        other.tool == call.tool
-        and other.result is not None
-        and not _gave_nothing(other)
-        and same_arguments(other.arguments, call.arguments)
-        for thread in transcript.threads
-        for turn in thread.turns
-        for other in turn.calls
-    )
+def _telling_calls(
+    transcript: Transcript, tools: set[str], rules: Rules
+) -> set[tuple[str, str]]:
+    """Give tool and arguments of each call that found something, or failed at it."""
+    telling = set()
+    for thread in transcript.threads:
+        for turn in thread.turns:
+            for call in turn.calls:
+                if call.tool not in tools or _gave_nothing(call):
+                    continue
+                verdict = assess(call, rules)
+                if verdict is None or verdict.cause in ("failed", "rejected"):
+                    telling.add((call.tool, canonical(call.arguments)))
+    return telling
 
 
 def _gave_nothing(call: Call) -> bool:
@@ -289,29 +274,3 @@ def _gave_nothing(call: Call) -> bool:
     if result.is_error or result.cause or result.exit_code or result.pending:
         return False
     return result.text.strip().strip(".").lower() in _NOTHING
-
-
-def _prefix_hashes(transcript: Transcript) -> list[bytes]:
-    """Hash the main thread up to each turn, and up to each call without its result.
-
-    A log that was cut while a call was open is thus a prefix of the whole one.
-    """
-    running = blake2b(transcript.format.encode(), digest_size=16)
-    hashes = []
-    for turn in transcript.threads[0].turns if transcript.threads else []:
-        if any(call.result is not None for call in turn.calls):
-            cut = running.copy()
-            unanswered = [(call.tool, call.arguments, None) for call in turn.calls]
-            cut.update(_encode((turn.role, turn.text, unanswered)))
-            hashes.append(cut.digest())
-        running.update(_encode(_content(turn)))
-        hashes.append(running.digest())
-    return hashes
-
-
-def _content(turn: Turn) -> tuple[str, str, list[tuple[str, str, str | None]]]:
-    calls = [
-        (call.tool, call.arguments, call.result.text if call.result else None)
-        for call in turn.calls
-    ]
-    return turn.role, turn.text, calls

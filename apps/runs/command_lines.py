@@ -13,7 +13,7 @@ _TOKEN = re.compile(
 )
 _LEAD = re.compile(
     r"(?:[({!]\s+|/(?:[\w.]+/)+|\w+=(?:'[^']*'|\"[^\"]*\"|\S*)\s+"
-    r"|(?:sudo|time|command|nohup|exec)\s+(?!-)|timeout\s+(?:-\S+\s+)*[\d.]+\w?\s+)*"
+    r"|(?:sudo|time|command|nohup|exec)\s+(?!-)|timeout\s+(?:-\S+\s+|[\d.]+\w?\s+)+)*"
 )
 _CHANGE_FOLDER = re.compile(r"(?:cd|pushd|popd)\b")
 # Commands that say “no”, “differs” or “nothing found” by ending with 1.
@@ -78,7 +78,7 @@ def steps(command: str) -> list[tuple[str, str]]:
 
 
 def first_word(command: str) -> str:
-    """Give the first word of a command, without its path; `cd …` and `VAR=…` skipped."""
+    """Give a command's first word without its path; `cd …` and `VAR=…` are skipped."""
     plain = [step[_end_of_lead(step) :] for _, step in steps(command)]
     telling = [step for step in plain if step and not _CHANGE_FOLDER.match(step)]
     first = next(iter(telling or plain), "")

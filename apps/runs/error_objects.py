@@ -30,7 +30,9 @@ class _Shape(msgspec.Struct):
 
 _decoder = msgspec.json.Decoder(_Shape)
 _inner_text = msgspec.json.Decoder(str)
-_NO_ERROR = frozenset({"", "none", "(none)", "null", "no", "no error", "ok", "0", "false"})
+_NO_ERROR = frozenset(
+    {"", "none", "(none)", "null", "no", "no error", "ok", "0", "false"}
+)
 _FAILED = frozenset({"failed", "failure", "fail"})
 _NEAR = 200  # characters in which the outer object names what it holds
 _SURE = ('{"ok":true', '{"ok": true', '{"success":true', '{"success": true')

@@ -14,7 +14,13 @@ from .command_lines import asks_by_exit_code, command_of, is_shell
 from .error_objects import holds_inner_error, is_error_object
 from .exit_codes import exit_code_of
 from .rules import DEFAULT_RULES, Rules
-from .text_rules import FRAMEWORK_RULES, PHRASE_RULES, cause_of, matching_rules
+from .text_rules import (
+    FRAMEWORK_RULES,
+    HEAD_CHARS,
+    PHRASE_RULES,
+    cause_of,
+    matching_rules,
+)
 from .transcript import Call, Cause, Result
 
 __all__ = [
@@ -104,12 +110,13 @@ def assess(call: Call, rules: Rules = DEFAULT_RULES) -> Verdict | None:
 def _evidence(call: Call, result: Result, rules: Rules) -> tuple[Evidence, str]:
     """Name the first enabled rule that a result without a flag meets; "": none."""
     text, tool, code = result.text, call.tool, result.exit_code
-    is_object = text.startswith("{")
+    is_object = text.startswith("{") or (
+        text[:1].isspace() and text[:HEAD_CHARS].lstrip().startswith("{")
+    )
     if code is None and not is_object:
         code = exit_code_of(text)
-    if code and rules.is_enabled("exit-code", tool):
-        if code != 1 or not asks_by_exit_code(command_of(call.arguments)):
-            return "structured", "exit-code"
+    if code and rules.is_enabled("exit-code", tool) and not _is_answer(call, code):
+        return "structured", "exit-code"
     if result.error_code and rules.is_enabled("error-code", tool):
         return "structured", "error-code"
     if is_object:
@@ -122,10 +129,15 @@ def _evidence(call: Call, result: Result, rules: Rules) -> tuple[Evidence, str]:
         if rules.is_enabled(name, tool):
             outweighed = _outweighs(call, result, code, name)
             return "masked" if outweighed else "textual", name
-    if code == 0 or (result.is_error is False and is_shell(tool)):
-        if _TRACEBACK in text and rules.is_enabled("traceback-inside", tool):
-            return "masked", "traceback-inside"
+    went_well = code == 0 or (result.is_error is False and is_shell(tool))
+    if went_well and _TRACEBACK in text and rules.is_enabled("traceback-inside", tool):
+        return "masked", "traceback-inside"
     return "textual", ""
+
+
+def _is_answer(call: Call, code: int) -> bool:
+    """Whether exit 1 is how this command says “nothing” or “differs” (grep, diff)."""
+    return code == 1 and asks_by_exit_code(command_of(call.arguments))
 
 
 def _outweighs(call: Call, result: Result, code: int | None, name: str) -> bool:

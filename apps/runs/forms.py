@@ -19,7 +19,7 @@ class RunFilter(forms.Form):
     outcome = forms.ChoiceField(
         required=False, choices=[("", "any outcome"), *OutcomeChoice.choices]
     )
-    errors = forms.ChoiceField(
+    with_errors = forms.ChoiceField(
         required=False,
         choices=[
             ("", "with or without"),
@@ -33,3 +33,9 @@ class RunFilter(forms.Form):
     text = forms.IntegerField(required=False, widget=forms.HiddenInput)
     upload = forms.IntegerField(required=False, widget=forms.HiddenInput)
     week = forms.DateField(required=False, widget=forms.HiddenInput)
+
+    def add_prefix(self, field_name: str) -> str:
+        """Read `with_errors` from `errors`, a name that every form has for another."""
+        return super().add_prefix(
+            "errors" if field_name == "with_errors" else field_name
+        )

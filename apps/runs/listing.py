@@ -18,7 +18,7 @@ def listed(workspace_id: int, wanted: dict[str, Any], sort: str) -> QuerySet[Run
         )
     if outcome := wanted.get("outcome"):
         runs = runs.filter(outcome=outcome)
-    if errors := wanted.get("errors"):
+    if errors := wanted.get("with_errors"):
         runs = runs.filter(errors__gt=0) if errors == "with" else runs.filter(errors=0)
     for name in ("model", "agent"):
         if value := wanted.get(name):

@@ -18,46 +18,35 @@ from django.utils import timezone
 from apps.accounts.models import Workspace
 from apps.catalogue.models import Code, Text
 
+from .choices import CauseChoice, EvidenceChoice, NextMoveChoice, OutcomeChoice
+from .decisions import (
+    CountedFailure,
+    PersonOutcome,
+    Rederivation,
+    RederivationState,
+    RuleSet,
+)
 
-class OutcomeChoice(models.TextChoices):
-    """How a run ended for the task; unknown is never counted as wrong."""
-
-    CORRECT = "correct", "correct"
-    INCORRECT = "incorrect", "incorrect"
-    UNKNOWN = "unknown", "unknown"
-
-
-class EvidenceChoice(models.TextChoices):
-    """How it is known that a call failed; the strongest wins."""
-
-    FLAGGED = "flagged", "flagged"
-    STRUCTURED = "structured", "structured"
-    TEXTUAL = "textual", "by its text"
-    MASKED = "masked", "masked"
-
-
-class CauseChoice(models.TextChoices):
-    """Why a call failed; only the first two are tool errors."""
-
-    FAILED = "failed", "failed"
-    REJECTED = "rejected", "rejected"
-    DENIED = "denied", "denied"
-    CANCELLED = "cancelled", "cancelled"
-    NO_RESULT = "no_result", "no result"
-
-
-class NextMoveChoice(models.TextChoices):
-    """What the agent did after an error, as the machine reads it."""
-
-    RETRIED_UNCHANGED = "retried_unchanged", "retried unchanged"
-    RETRIED_CHANGED = "retried_changed", "retried with a change"
-    SWITCHED_TOOL = "switched_tool", "switched tool"
-    VERIFIED = "verified", "verified"
-    ESCALATED = "escalated", "escalated"
-    ASKED_USER = "asked_user", "asked the user"
-    ANSWERED = "answered", "answered"
-    APOLOGISED = "apologised", "apologised"
-    CUT_OFF = "cut_off", "log ends"
+__all__ = [
+    "CauseChoice",
+    "CountedFailure",
+    "DayCode",
+    "DayErrors",
+    "DayLeftOut",
+    "DayRuns",
+    "EvidenceChoice",
+    "NextMoveChoice",
+    "OutcomeChoice",
+    "PersonOutcome",
+    "Rederivation",
+    "RederivationState",
+    "RuleSet",
+    "Run",
+    "RunCode",
+    "RunPrefix",
+    "RunTranscript",
+    "ToolError",
+]
 
 
 class Run(models.Model):
@@ -94,6 +83,9 @@ class Run(models.Model):
     input_tokens = models.BigIntegerField(null=True)
     output_tokens = models.BigIntegerField(null=True)
     rules_version = models.IntegerField()
+    is_excluded = models.BooleanField(db_default=False, default=False)
+    # left out of every figure by a rule of the workspace, which excluded_by quotes
+    excluded_by = models.TextField(blank=True, db_default="", default="")
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -107,9 +99,20 @@ class Run(models.Model):
                 name="run_outcome_is_known",
                 condition=Q(outcome__in=OutcomeChoice.values),
             ),
+            models.CheckConstraint(
+                name="run_excluded_says_why",
+                condition=Q(is_excluded=False, excluded_by="")
+                | (Q(is_excluded=True) & ~Q(excluded_by="")),
+            ),
         ]
         indexes: ClassVar = [
             models.Index(fields=["workspace", "-started_at", "-id"], name="run_newest"),
+            models.Index(
+                fields=["workspace", "-started_at", "-id"],
+                name="run_left_out",
+                condition=Q(is_excluded=True),
+            ),
+            models.Index(fields=["workspace", "rules_version"], name="run_rules"),
             models.Index(fields=["workspace", "day"], name="run_day"),
             models.Index(fields=["workspace", "task_id"], name="run_task"),
             models.Index(fields=["workspace", "log_id"], name="run_log_id"),
@@ -277,6 +280,28 @@ class DayRuns(models.Model):
     def __str__(self) -> str:
         """Name the day."""
         return f"{self.runs} runs on {self.day}"
+
+
+class DayLeftOut(models.Model):
+    """Runs that a rule leaves out of every figure, by the day they began. Signed rows."""
+
+    workspace = models.ForeignKey(
+        Workspace, on_delete=models.CASCADE, db_constraint=False
+    )
+    day = models.DateField(null=True)
+    rule = models.TextField()
+    runs = models.IntegerField()
+
+    class Meta:
+        """Read by workspace and days."""
+
+        indexes: ClassVar = [
+            models.Index(fields=["workspace", "day"], name="dayleftout_day")
+        ]
+
+    def __str__(self) -> str:
+        """Name rule and day."""
+        return f"{self.runs} runs left out by {self.rule} on {self.day}"
 
 
 class DayCode(models.Model):

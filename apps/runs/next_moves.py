@@ -25,13 +25,21 @@ NextMove = Literal[
 
 _NAME_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _READS = frozenset(
-    "get list read search find lookup look check fetch query show describe status view"
-    " inspect verify retrieve grep glob ls cat head tail tree count".split()
+    {
+        *("get", "list", "read", "search", "find", "lookup", "look", "check", "fetch"),
+        *("query", "show", "describe", "status", "view", "inspect", "verify", "count"),
+        *("retrieve", "grep", "rg", "glob", "ls", "cat", "head", "tail", "tree"),
+        *("webfetch",),
+    }
 )
 _WRITES = frozenset(
-    "create update set delete remove add send write edit replace post put patch cancel"
-    " book issue submit move rename insert upload start stop run execute exec apply"
-    " save append modify transfer refund pay charge checkout".split()
+    {
+        *("create", "update", "set", "delete", "remove", "add", "send", "write"),
+        *("edit", "replace", "post", "put", "patch", "cancel", "book", "issue"),
+        *("submit", "move", "rename", "insert", "upload", "start", "stop", "run"),
+        *("execute", "exec", "apply", "save", "append", "modify", "transfer"),
+        *("refund", "pay", "charge", "checkout"),
+    }
 )
 
 _HANDOFF_TEXT = re.compile(
@@ -53,7 +61,8 @@ _GAVE_UP = re.compile(
 )
 _FAILURE_TEXT = re.compile(r"(?i)\b(?:fail\w*|errors?|timed out)\b")
 _SUCCESS_TEXT = re.compile(
-    r"(?i)\b(?:done|fixed|resolved|solved|complete[ds]?|success\w*|now works?|passe[ds])\b"
+    r"(?i)\b(?:done|fixed|resolved|solved|complete[ds]?|success\w*|now works?"
+    r"|passe[ds])\b"
 )
 
 
@@ -63,7 +72,7 @@ def same_arguments(first: str, second: str) -> bool:
 
 
 def canonical(arguments: str) -> str:
-    """Give arguments with sorted keys and no space, so that equal ones are equal text."""
+    """Give arguments with sorted keys and no space: equal ones are equal text."""
     try:
         value = msgspec.json.decode(arguments.encode("utf-8", "replace"))
         return msgspec.json.encode(value, order="sorted").decode()
@@ -122,18 +131,19 @@ def _matched_moves(
     """Give each call to one error, as long as there are enough."""
     moves: dict[int, NextMove] = {}
     free = list(range(len(calls)))
-    for move in ("retried_unchanged", "retried_changed"):
+    for wants_equal in (True, False):
         for index, error in enumerate(errors):
             if index in moves:
                 continue
             for number in free:
                 call = calls[number]
-                if _same_tool(call, error, rules) and (
-                    move == "retried_changed" or _equal(call, error)
-                ):
-                    free.remove(number)
-                    moves[index] = move  # type: ignore[assignment]
-                    break
+                if not _same_tool(call, error, rules):
+                    continue
+                if wants_equal and not _equal(call, error):
+                    continue
+                free.remove(number)
+                moves[index] = "retried_unchanged" if wants_equal else "retried_changed"
+                break
     rest = [calls[number] for number in free] or calls
     return [
         moves[index] if index in moves else _call_move(error, rest, rules)
@@ -191,10 +201,11 @@ def _only_reads(tool: str, rules: Rules) -> bool:
 def _sounds_like_reading(tool: str) -> bool:
     """Whether a tool's name says that it reads: its first verb decides.
 
-    `get_or_create` and `search_and_replace` do more, `check_in` and `check_out` too.
+    `get_or_create` and `search_replace` do more, `check_in` and `check_out` too.
     """
     words = [word.lower() for word in _NAME_WORD.findall(tool.rsplit("__", 1)[-1])]
-    if {"and", "or"} & set(words) and _WRITES & set(words):
+    writes = _WRITES & set(words)
+    if "replace" in writes or (writes and {"and", "or"} & set(words)):
         return False
     for word, following in zip(words, [*words[1:], ""], strict=True):
         if word in _WRITES or (word == "check" and following in ("in", "out")):

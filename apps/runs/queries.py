@@ -96,8 +96,9 @@ class CodeCounts:
 def weekly(workspace_id: int) -> list[Week]:
     """Give every week that has runs, in order; the undated last."""
     rows = _rows(
-        "SELECT date_trunc('week', day)::date AS start, has_error, outcome, sum(runs) AS n"
-        " FROM runs_dayruns WHERE workspace_id = %(workspace)s GROUP BY 1, 2, 3",
+        "SELECT date_trunc('week', day)::date AS start, has_error, outcome,"
+        " sum(runs) AS n FROM runs_dayruns WHERE workspace_id = %(workspace)s"
+        " GROUP BY 1, 2, 3",
         {"workspace": workspace_id},
     )
     found: dict[date | None, dict[bool, dict[str, int]]] = {}
@@ -117,7 +118,8 @@ def totals(
 ) -> Totals:
     """Sum runs that began from `since` up to but not on `until`; all without bounds."""
     rows = _rows(
-        "SELECT has_error, outcome, sum(runs) AS runs, sum(calls) AS calls,"
+        # What is put together here and below are constants; values are parameters.
+        "SELECT has_error, outcome, sum(runs) AS runs, sum(calls) AS calls,"  # noqa: S608
         f" sum(errors) AS errors FROM runs_dayruns WHERE {_DAYS} GROUP BY 1, 2",
         _bounds(workspace_id, since, until),
     )
@@ -140,7 +142,7 @@ def error_counts(
     `other` holds `not_delivered` and `loops`.
     """
     rows = _rows(
-        "SELECT next_move, evidence, cause, is_delivered, is_counted,"
+        "SELECT next_move, evidence, cause, is_delivered, is_counted,"  # noqa: S608
         f" sum(errors) AS n, sum(loops) AS loops FROM runs_dayerrors WHERE {_DAYS}"
         " GROUP BY 1, 2, 3, 4, 5",
         _bounds(workspace_id, since, until),
@@ -173,7 +175,7 @@ def by_code(
     bounds = _bounds(workspace_id, since, until)
     counts: dict[int, CodeCounts] = {}
     hits = _rows(
-        "SELECT d.code_id, c.key, c.title, c.tool, d.outcome, sum(d.runs) AS n"
+        "SELECT d.code_id, c.key, c.title, c.tool, d.outcome, sum(d.runs) AS n"  # noqa: S608
         " FROM runs_daycode d JOIN catalogue_code c ON c.id = d.code_id"
         f" WHERE d.{_DAYS} GROUP BY 1, 2, 3, 4, 5 HAVING sum(d.runs) <> 0",
         bounds,
@@ -182,7 +184,7 @@ def by_code(
         code = _code(counts, row)
         code.outcomes += Outcomes(**{row["outcome"]: int(row["n"])})
     moves = _rows(
-        "SELECT d.code_id, c.key, c.title, c.tool, d.next_move, sum(d.errors) AS n,"
+        "SELECT d.code_id, c.key, c.title, c.tool, d.next_move, sum(d.errors) AS n,"  # noqa: S608
         " sum(d.loops) AS loops"
         " FROM runs_dayerrors d JOIN catalogue_code c ON c.id = d.code_id"
         f" WHERE d.{_DAYS} AND d.is_counted GROUP BY 1, 2, 3, 4, 5"
@@ -202,6 +204,18 @@ def _code(counts: dict[int, CodeCounts], row: Mapping[str, Any]) -> CodeCounts:
         row["code_id"],
         CodeCounts(row["code_id"], row["key"], row["title"], row["tool"]),
     )
+
+
+def first_days(workspace_id: int) -> dict[int, date]:
+    """Give the earliest day of errors by the code of their fingerprint."""
+    rows = _rows(
+        "SELECT t.home_id, min(d.day) AS first FROM runs_dayerrors d"
+        " JOIN catalogue_text t ON t.id = d.text_id"
+        " WHERE d.workspace_id = %(workspace)s AND d.errors > 0 AND d.day IS NOT NULL"
+        " GROUP BY 1",
+        {"workspace": workspace_id},
+    )
+    return {row["home_id"]: row["first"] for row in rows}
 
 
 def code_weeks(workspace_id: int, code_id: int) -> list[tuple[date | None, Outcomes]]:
@@ -248,12 +262,13 @@ class TextCounts:
 
 
 def by_text(workspace_id: int, code_id: int) -> list[TextCounts]:
-    """Give each text delivered for a code, in the order in which they were first seen."""
+    """Give each text delivered for a code, the first seen first."""
     values = {"workspace": workspace_id, "code": code_id}
     counts: dict[int, TextCounts] = {}
     for row in _rows(
-        "SELECT text_id, next_move, sum(errors) AS n, min(day) AS first, max(day) AS last"
-        " FROM runs_dayerrors WHERE workspace_id = %(workspace)s AND code_id = %(code)s"
+        "SELECT text_id, next_move, sum(errors) AS n, min(day) AS first,"
+        " max(day) AS last FROM runs_dayerrors"
+        " WHERE workspace_id = %(workspace)s AND code_id = %(code)s"
         " AND is_counted GROUP BY 1, 2 HAVING sum(errors) <> 0",
         values,
     ):

@@ -4,6 +4,8 @@ Rollup rows are signed. What is added to the database is added here in the same
 transaction, and what is changed or deleted is first taken out with sign −1; a count is
 the sum of the rows. So no page recounts runs, two workers never wait for one row, and a
 batch costs what it holds. `compact` folds the rows of a day into one now and then.
+
+Runs that a rule excludes are in none of these counts but in that of the runs left out.
 """
 
 from collections.abc import Sequence
@@ -12,10 +14,11 @@ from django.db import connection, transaction
 
 _RUNS = """
     INSERT INTO runs_dayruns
-        (workspace_id, day, model, agent, source, outcome, has_error, runs, calls, errors)
+        (workspace_id, day, model, agent, source, outcome, has_error, runs, calls,
+         errors)
     SELECT workspace_id, day, model, agent, source, outcome, errors > 0,
            %(sign)s * count(*), %(sign)s * sum(calls), %(sign)s * sum(errors)
-    FROM runs_run WHERE id = ANY(%(runs)s)
+    FROM runs_run WHERE id = ANY(%(runs)s) AND NOT is_excluded
     GROUP BY 1, 2, 3, 4, 5, 6, 7
 """
 _CODES = """
@@ -23,18 +26,25 @@ _CODES = """
     SELECT hit.workspace_id, run.day, hit.code_id, hit.text_id, run.model, run.outcome,
            %(sign)s * count(*)
     FROM runs_runcode hit JOIN runs_run run ON run.id = hit.run_id
-    WHERE hit.run_id = ANY(%(runs)s)
+    WHERE hit.run_id = ANY(%(runs)s) AND NOT run.is_excluded
     GROUP BY 1, 2, 3, 4, 5, 6
 """
 _ERRORS = """
     INSERT INTO runs_dayerrors
         (workspace_id, day, code_id, text_id, cause, evidence, is_delivered, is_counted,
          next_move, errors, loops)
-    SELECT workspace_id, day, code_id, text_id, cause, evidence, is_delivered,
-           is_counted, next_move, %(sign)s * count(*),
+    SELECT error.workspace_id, error.day, code_id, text_id, cause, evidence,
+           is_delivered, is_counted, next_move, %(sign)s * count(*),
            %(sign)s * count(*) FILTER (WHERE loop_length = 2)
-    FROM runs_toolerror WHERE run_id = ANY(%(runs)s)
+    FROM runs_toolerror error JOIN runs_run run ON run.id = error.run_id
+    WHERE error.run_id = ANY(%(runs)s) AND NOT run.is_excluded
     GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
+"""
+_LEFT_OUT = """
+    INSERT INTO runs_dayleftout (workspace_id, day, rule, runs)
+    SELECT workspace_id, day, excluded_by, %(sign)s * count(*)
+    FROM runs_run WHERE id = ANY(%(runs)s) AND is_excluded
+    GROUP BY 1, 2, 3
 """
 
 
@@ -52,7 +62,7 @@ def _fold(run_ids: Sequence[int], sign: int) -> None:
     if not run_ids:
         return
     with transaction.atomic(), connection.cursor() as cursor:
-        for statement in (_RUNS, _CODES, _ERRORS):
+        for statement in (_RUNS, _CODES, _ERRORS, _LEFT_OUT):
             cursor.execute(statement, {"sign": sign, "runs": list(run_ids)})
 
 
@@ -92,10 +102,11 @@ _TABLES = (
     ),
     (
         "runs_dayerrors",
-        "workspace_id, day, code_id, text_id, cause, evidence, is_delivered, is_counted,"
-        " next_move",
+        "workspace_id, day, code_id, text_id, cause, evidence, is_delivered,"
+        " is_counted, next_move",
         ("errors", "loops"),
     ),
+    ("runs_dayleftout", "workspace_id, day, rule", ("runs",)),
 )
 
 

@@ -2,7 +2,13 @@
 
 import msgspec
 
-THINKING_TOOLS = frozenset({"think", "thinking", "sequentialthinking", "TodoWrite"})
+THINKING_TOOLS = frozenset(
+    {
+        *("think", "thinking", "sequentialthinking", "sequential_thinking"),
+        *("TodoWrite", "todowrite", "todo_write", "write_todos", "update_plan"),
+        *("report_intent", "mcp__sequential-thinking__sequentialthinking"),
+    }
+)
 HANDOFF_TOOLS = frozenset(
     {
         "transfer_to_human_agents",
@@ -27,6 +33,8 @@ class Rules(msgspec.Struct, frozen=True):
     handoff_tools: frozenset[str] = HANDOFF_TOOLS
     lookup_tools: frozenset[str] = frozenset()
     # read-only tools beside those whose name says so (get_, list_, search_ …)
+    excluded: tuple[str, ...] = ()
+    # runs left out of every figure, as patterns “agent: claude-*”; see exclusion.py
     score_name: str = ""
     score_threshold: float | None = None
     score_higher_is_better: bool = True

@@ -55,7 +55,8 @@ CAUSES: tuple[_CauseRule, ...] = (
         "unknown-tool",
         "rejected",
         re.compile(
-            _WRAPPER + r"(?:[Nn]o such tool\b|[Uu]nsupported (?:custom )?(?:tool )?call:"
+            _WRAPPER
+            + r"(?:[Nn]o such tool\b|[Uu]nsupported (?:custom )?(?:tool )?call:"
             r"|[Uu]n(?:known|supported) (?:tool|function)(?: name)?:?\s"
             r"|(?:The arguments provided to the tool are invalid: )?"
             r"Model tried to call unavailable tool|Unknown skill:"
@@ -89,7 +90,7 @@ def cause_of(text: str) -> Cause:
     return "failed"
 
 
-_NOT_NONE = r"(?!\s*\(?(?:none|null|nil|0|no|n/a)\b)"
+_NOT_NONE = r"(?!\s*\(?(?:none|null|nil|0|no|n/a)\)?\s*(?:\n|\Z))"
 _ERROR_WORD = r"(?:error|failure|exception|fatal)"
 _ERROR_DOING = (
     r"(?:executing|invoking|calling|running|reading|writing|parsing|fetching|loading"
@@ -98,9 +99,10 @@ _ERROR_DOING = (
     r"|saving|making|occurred|while|during|when|in|at|from|code)"
 )
 _ERROR_CODE = r"(?: \([^)\n]{1,40}\)| -?\d{1,6}| [A-Z]+\d*| -)?"
+# “Last error: …” and “Mean squared error: …” report, they do not fail.
 _STATE_WORDS = (
     r"(?:last|previous|latest|recent|known|common|mean|standard|no|any|test|training)"
-)  # “Last error: …” and “Mean squared error: …” report, they do not fail
+)
 _ERRNO = (
     r"E(?:NOENT|ACCES|PERM|EXIST|NOTDIR|ISDIR|NOTEMPTY|INVAL|MFILE|NOSPC|ROFS|BUSY"
     r"|CONNREFUSED|CONNRESET|CONNABORTED|TIMEDOUT|PIPE|NOTFOUND|AI_AGAIN|HOSTUNREACH"
@@ -179,15 +181,15 @@ STRONG: tuple[tuple[str, re.Pattern[str]], ...] = (
         "exception-name",
         re.compile(
             r"(?:[A-Za-z_][\w$]{0,60}(?:\.|::)){0,8}[A-Za-z_]\w{0,80}"
-            r"(?:Error|Exception|Fault|TimeoutExpired)(?::|\(|\s*\Z| - | \[)"
+            r"(?:Error|Exception|Fault|TimeoutExpired)(?::|\(|\s*\Z| \[)"
             r"|(?:[A-Za-z_]\w{0,60}\.){1,6}(?:errors?|exceptions?)\.[A-Z]\w{1,80}:"
         ),
     ),
     (
         "status-line",
         re.compile(
-            r"(?:HTTP(?:/\d(?:\.\d)?)?\s*(?:status\s*)?|Error\s|[Ss]tatus(?: code)?:?\s*"
-            r"|Received status(?: code)? )[45]\d\d\b"
+            r"(?:HTTP(?:/\d(?:\.\d)?)?\s*(?:status\s*)?|Error\s"
+            r"|[Ss]tatus(?: code)?:?\s*|Received status(?: code)? )[45]\d\d\b"
             r"|[45]\d\d:? (?:Bad Request|Unauthorized|Forbidden|Not Found|Conflict|"
             r"Too Many Requests|Internal Server Error|Bad Gateway|Service Unavailable|"
             r"Gateway Time-?out|Unprocessable|Client Error|Server Error)"
@@ -199,7 +201,7 @@ STRONG: tuple[tuple[str, re.Pattern[str]], ...] = (
         re.compile(
             rf"(?:[\w.-]{{1,30}} ){{0,2}}{_ERRNO}|\[Errno -?\d+\]"
             r"|[^\s:][^:\n]{0,60}: (?:(?:[^\n]{0,200}[: (])?"
-            rf"{_SYSTEM_WORDS}\)?|(?:command )?not found)[\"'.]?\s*(?:\n|\Z)"
+            rf"{_SYSTEM_WORDS}\)?|(?:[^\n]{{0,120}}: )?(?:command )?not found)[\"'.]?\s*(?:\n|\Z)"
         ),
     ),
     (
@@ -217,7 +219,8 @@ WEAK: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "failure-phrase",
         re.compile(
-            r"(?i)(?!(?:no|none|nothing|zero)\b)(?:(?:[\w`'\"#./@-]|:(?=\w)){1,60} ){0,6}(?:"
+            r"(?i)(?!(?:no|none|nothing|zero)\b)"
+            r"(?:(?:[\w`'\"#./@-]|:(?=\w)){1,60} ){0,6}(?:"
             r"timed out\b|timeout (?:after|exceeded|expired|reached|error)"
             r"|failed(?!:? 0\s*(?:[,;.\n]|\Z))(?=\s*[:.;,!(\n-]|\s*\Z|\s(?:to|with"
             r"|because|due|after|at|during|while|as|since|validation)\b)"
@@ -225,7 +228,8 @@ WEAK: tuple[tuple[str, re.Pattern[str]], ...] = (
             r"|supported|recogni[sz]ed|authori[sz]ed|defined|installed)\b"
             r"|(?<!pattern )(?<!match )(?<!matches )(?<!text )not found\b"
             r"|(?:does|did) not (?:exist|match|support|allow)\b"
-            r"|(?:could|can)(?:\s?not|n't) be \w+|already exists?\b(?!,? (?:and|so|skip))"
+            r"|(?:could|can)(?:\s?not|n't) be \w+"
+            r"|already exists?\b(?!,? (?:and|so|skip))"
             r"|(?:is|was) (?:unavailable|denied|refused|forbidden)\b|unavailable:"
             r"|permission denied|access denied|connection (?:refused|reset|closed)"
             r"|refused the connection|rate limit(?: (?:reached|exceeded|hit))"

@@ -1,6 +1,6 @@
-"""Weeks: from Monday, in the workspace's zone. Pure but for the clock of `this_week`."""
+"""Weeks: from Monday, in a workspace's zone. Pure but for the clock of `this_week`."""
 
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 WEEK = timedelta(days=7)
@@ -11,13 +11,21 @@ def week_of(day: date) -> date:
     return day - timedelta(days=day.weekday())
 
 
+def week_at(moment: datetime, zone: ZoneInfo) -> date:
+    """Give the Monday of the week that a moment falls in, as a zone's calendar has it.
+
+    The moment must know its own zone.
+    """
+    return week_of(moment.astimezone(zone).date())
+
+
 def this_week(zone: ZoneInfo) -> date:
     """Give the Monday of the week that is going on in a zone."""
-    return week_of(datetime.now(zone).date())
+    return week_at(datetime.now(UTC), zone)
 
 
 def weeks_between(first: date, last: date) -> list[date]:
-    """List the Mondays from the week of `first` to the week of `last`, both included."""
+    """List the Mondays from the week of `first` to that of `last`, both included."""
     start = week_of(first)
     count = (week_of(last) - start).days // 7 + 1
     return [start + i * WEEK for i in range(max(0, count))]

@@ -20,7 +20,7 @@ class Chart:
 
 
 def weekly_chart(
-    id: str,
+    chart_id: str,
     title: str,
     points: Sequence[Point],
     marks: Sequence[Mark] = (),
@@ -29,7 +29,8 @@ def weekly_chart(
 ) -> Chart:
     """Make the chart of a weekly rate."""
     figure = weekly_rate_figure(points, marks, target, beside)
-    return Chart(id, title, figure.to_json(), points, marks, _words(points, marks))
+    in_words = _words(points, marks)
+    return Chart(chart_id, title, figure.to_json(), points, marks, in_words)
 
 
 def _words(points: Sequence[Point], marks: Sequence[Mark]) -> str:
@@ -39,8 +40,8 @@ def _words(points: Sequence[Point], marks: Sequence[Mark]) -> str:
         return "No week has a known outcome yet."
     first, last = known[0], known[-1]
     text = (
-        f"From {first.rate.rate:.0%} in {first.name} to {last.rate.rate:.0%} in {last.name},"
-        f" over {len(points)} weeks"
+        f"From {first.rate.rate:.0%} in {first.name} to {last.rate.rate:.0%}"
+        f" in {last.name}, over {len(points)} weeks"
     )
     if gaps := len(points) - len(known):
         text += f", {gaps} without a known outcome"

@@ -82,7 +82,8 @@ def weekly_rate_figure(
                 for p in points
             ],
             hovertemplate=(
-                "%{customdata[0]}: %{y:.0%} (%{customdata[4]:.0%}–%{customdata[5]:.0%})<br>"
+                "%{customdata[0]}: %{y:.0%}"
+                " (%{customdata[4]:.0%}–%{customdata[5]:.0%})<br>"
                 "%{customdata[1]} of %{customdata[2]} runs, %{customdata[3]} unknown"
                 "<extra></extra>"
             ),

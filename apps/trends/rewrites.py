@@ -7,6 +7,7 @@ code was delivered with the new text.
 
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 from django.db import connection
 
@@ -52,7 +53,7 @@ def before_after(rewrite: Rewrite) -> BeforeAfter | None:
     if rewrite.text_id is None or rewrite.shipped_on is None:
         return None
     shipped = rewrite.shipped_on
-    values = {
+    values: dict[str, Any] = {
         "workspace": rewrite.workspace_id,
         "code": rewrite.code_id,
         "text": rewrite.text_id,

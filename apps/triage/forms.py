@@ -18,5 +18,5 @@ class DecisionForm(forms.Form):
         """Offer the members of a workspace as owners."""
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
         owner = self.fields["owner"]
-        assert isinstance(owner, forms.ModelChoiceField)  # noqa: S101
+        assert isinstance(owner, forms.ModelChoiceField)
         owner.queryset = workspace.people.order_by("first_name", "email")

@@ -27,7 +27,8 @@ def share(rate: Rate) -> str:
     """Show a rate with its interval and counts."""
     if rate.rate is None:
         return "no known outcome"
-    return f"{rate.rate:.0%} ({rate.low:.0%}–{rate.high:.0%}, {rate.good} of {rate.n} runs)"
+    interval = f"{rate.low:.0%}–{rate.high:.0%}"
+    return f"{rate.rate:.0%} ({interval}, {rate.good} of {rate.n} runs)"
 
 
 def minutes(agenda: Agenda, workspace_name: str) -> str:
@@ -37,8 +38,8 @@ def minutes(agenda: Agenda, workspace_name: str) -> str:
     lines = [
         f"# Triage, week of {agenda.week:%-d %B %Y} · {escaped(workspace_name)}",
         "",
-        f"Runs with an error that still ended correctly, last four full weeks: {share(rate)}."
-        f" {o.unknown} unknown, left out.",
+        "Runs with an error that still ended correctly, last four full weeks:"
+        f" {share(rate)}. {o.unknown} unknown, left out.",
         "",
         "## Rewrites under watch",
         "",
@@ -56,17 +57,17 @@ def minutes(agenda: Agenda, workspace_name: str) -> str:
         )
     lines += ["" if agenda.watched else "None.", "", "## New codes", ""]
     lines += [
-        f"- {code_span(item.row.counts.name)} of {code_span(item.row.counts.tool)}, first seen"
-        f" {item.first_day:%-d %B}: {item.row.counts.outcomes.runs} runs, {share(item.row.rate)}"
+        f"- {code_span(item.row.counts.name)} of {code_span(item.row.counts.tool)},"
+        f" first seen {item.first_day:%-d %B}: {item.row.counts.outcomes.runs} runs,"
+        f" {share(item.row.rate)}"
         for item in agenda.new
     ] or ["None."]
     lines += ["", "## Decisions", ""]
     for decision in agenda.decisions:
         owner = f", {escaped(str(decision.owner))}" if decision.owner else ", no owner"
         note = f": {escaped(decision.note)}" if decision.note else ""
-        lines.append(
-            f"- {code_span(str(decision.code))}: **{decision.get_kind_display()}**{owner}{note}"
-        )
+        kind = f"**{decision.get_kind_display()}**"
+        lines.append(f"- {code_span(str(decision.code))}: {kind}{owner}{note}")
     if not agenda.decisions:
         lines.append("Nothing to decide." if agenda.is_empty else "None recorded.")
     return "\n".join(line for line in lines) + "\n"

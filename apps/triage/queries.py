@@ -1,4 +1,4 @@
-"""This week's page: rewrites under watch, new codes, costliest codes, decisions."""
+"""The page of a week: rewrites under watch, new codes, costliest codes, decisions."""
 
 from dataclasses import dataclass
 from datetime import date

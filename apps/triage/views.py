@@ -1,4 +1,4 @@
-"""This week's meeting."""
+"""The weekly meeting."""
 
 from datetime import date
 

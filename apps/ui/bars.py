@@ -1,7 +1,7 @@
 """Stacked bars of shares, as values for a template to draw. Pure."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from dataclasses import dataclass
 
 # Okabe–Ito colours by class name (`static/css/errata.css`), the order of drawing, and
 # the words; a pattern of grouping that every bar and legend shares.
@@ -17,7 +17,8 @@ MOVE_GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 )
 
 
-class Segment(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Segment:
     """One stretch of a bar, in per cent of its width."""
 
     css: str

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponse
 
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:;"
-    " font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none';"
-    " frame-ancestors 'none'; manifest-src 'self'"
+    "default-src 'none'; script-src 'self'; style-src 'self';"
+    " img-src 'self' data: blob:; font-src 'self'; connect-src 'self';"
+    " form-action 'self'; base-uri 'none'; frame-ancestors 'none'; manifest-src 'self'"
 )
 
 

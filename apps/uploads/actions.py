@@ -4,6 +4,7 @@ import secrets
 from pathlib import PurePosixPath
 from typing import BinaryIO
 
+from django.conf import settings
 from django.core.files import File
 from django.core.files.base import ContentFile
 from django.core.files.uploadedfile import UploadedFile
@@ -13,9 +14,9 @@ from django.utils import timezone
 from apps.accounts.models import User, Workspace
 from apps.catalogue.resolve import storable
 
-from .models import Upload, UploadState
+from .models import Deletion, Upload, UploadState
 from .raw_store import redacted
-from .tasks import ingest_upload_task
+from .tasks import delete_upload_task, ingest_upload_task
 from .unpacking import RefusedError
 from .zips import BadZipError
 
@@ -42,6 +43,11 @@ def receive(
         created_by=by,
     )
     try:
+        if (content.size or 0) > settings.MAX_UPLOAD_BYTES:
+            most = settings.MAX_UPLOAD_BYTES >> 20
+            raise RefusedError(
+                f"The file is larger than {most:,} MB. Send it in parts."
+            )
         kept = redacted(content, upload.name)
         upload.file.save("upload", kept, save=False)
     except (RefusedError, BadZipError) as exc:
@@ -93,6 +99,22 @@ def retry(upload: Upload) -> bool:
     if again:
         ingest_upload_task.delay_on_commit(upload.pk)
     return bool(again)
+
+
+@transaction.atomic
+def request_deletion(upload: Upload, by: User | None = None) -> Deletion:
+    """Stop an upload and let a worker delete it with its runs. Twice is once."""
+    cancel(upload)
+    deletion, _ = Deletion.objects.get_or_create(
+        upload_id=upload.pk,
+        defaults={
+            "workspace_id": upload.workspace_id,
+            "name": upload.name,
+            "requested_by": by,
+        },
+    )
+    delete_upload_task.delay_on_commit(deletion.pk)
+    return deletion
 
 
 def set_aside_file(upload: Upload) -> ContentFile[str]:

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 
 from django.db import connection, transaction
 
-from apps.catalogue.resolve import Place, Seen, resolve, storable
+from apps.catalogue.resolve import Seen, hold, resolve, storable
 from apps.runs import rollups
 from apps.runs.blob import unpack
 from apps.runs.models import RunTranscript
+from apps.runs.rule_sets import hold_rules
 from apps.runs.rules import Rules
 from apps.runs.transcript import OutcomeRecord, Record, Transcript, Unreadable
 
@@ -21,7 +22,7 @@ from .copying import next_ids
 from .identity import merged, prefix_identity
 from .models import Batch, SetAside, Upload
 from .outcomes import apply_outcomes, keep_outcomes
-from .rows import copy_errors, copy_runs
+from .rows import copy_errors, copy_runs, take_out_errors
 
 
 _PREFIX_LOCK = 0x5052  # first half of an advisory lock's key: runs without an id
@@ -50,6 +51,10 @@ class Work:
     left_out: list[tuple[str, Unreadable]] = field(default_factory=list)
 
 
+class RulesChangedError(Exception):
+    """The workspace has saved other rules since the batch was analysed: do it again."""
+
+
 def prepare(records: Iterable[tuple[str, Record]], rules: Rules) -> Work:
     """Analyse records (each with the name of its file); no database."""
     work = Work()
@@ -64,15 +69,23 @@ def prepare(records: Iterable[tuple[str, Record]], rules: Rules) -> Work:
     return work
 
 
+def prepare_again(work: Work, rules: Rules) -> None:
+    """Analyse the runs of a batch anew, by other rules."""
+    work.runs = [candidate(run.transcript, rules) for run in work.runs]
+
+
 def write(upload: Upload, part: int, number: int, work: Work, rules: Rules) -> Counts:
     """Write a batch; the counts are those of its ledger entry.
 
     Raises IntegrityError or OperationalError if another worker has written one of its
-    runs meanwhile: call it again, it then finds them.
+    runs meanwhile: call it again, it then finds them. Raises RulesChangedError if the
+    rules are not those that hold.
     """
-    places = resolve(upload.workspace_id, _seen(work.runs))
+    resolve(upload.workspace_id, seen(work.runs))
     with transaction.atomic():
-        counts = _write_runs(upload, work.runs, places, rules)
+        if hold_rules(upload.workspace_id) != rules.version:
+            raise RulesChangedError
+        counts = _write_runs(upload, work.runs, rules)
         counts.set_aside = _write_left_out(upload, work.left_out)
         new, repeated = keep_outcomes(upload, work.outcomes)
         counts.outcomes, counts.duplicates = new, counts.duplicates + repeated
@@ -88,7 +101,8 @@ def _columns(counts: Counts) -> dict[str, int]:
     return {name: getattr(counts, name) for name in Counts.__slots__}
 
 
-def _seen(runs: Iterable[Candidate]) -> list[Seen]:
+def seen(runs: Iterable[Candidate]) -> list[Seen]:
+    """List the fingerprints of what counts in these runs, with their texts."""
     return [
         Seen(error.fingerprint, error.tool, error.text)
         for run in runs
@@ -97,9 +111,7 @@ def _seen(runs: Iterable[Candidate]) -> list[Seen]:
     ]
 
 
-def _write_runs(
-    upload: Upload, runs: Sequence[Candidate], places: dict[str, Place], rules: Rules
-) -> Counts:
+def _write_runs(upload: Upload, runs: Sequence[Candidate], rules: Rules) -> Counts:
     counts = Counts()
     standing = _settle(upload.workspace_id, runs, counts, rules)
     if not standing:
@@ -115,6 +127,7 @@ def _write_runs(
     ]
     zone = upload.workspace.tz
     copy_runs(upload, with_ids, zone, rules)
+    places = hold(upload.workspace_id, seen(standing))
     copy_errors(upload.workspace_id, with_ids, places, zone, kept_ids)
     rollups.add_runs([run_id for run_id, _ in with_ids])
     counts.tool_calls = sum(run.facts.calls for run in standing)
@@ -229,22 +242,12 @@ def _stored(run_id: int) -> Transcript:
 
 
 def _take_out(run_ids: list[int]) -> dict[tuple[int, int, int, int], int]:
-    """Take runs out of every table and count; give the ids of their errors by place.
-
-    The same ids are written again for errors that are still there, so that labels and
-    links to them stay.
-    """
+    """Take runs out of every table and count; give the ids of their errors by place."""
     if not run_ids:
         return {}
-    rollups.remove_runs(run_ids)
+    kept = take_out_errors(run_ids)
     with connection.cursor() as cursor:
-        cursor.execute(
-            "DELETE FROM runs_toolerror WHERE run_id = ANY(%s)"
-            " RETURNING run_id, thread, turn, call, id",
-            [run_ids],
-        )
-        kept = {(run, thread, turn, call): pk for run, thread, turn, call, pk in cursor}
-        for table in ("runs_runcode", "runs_runprefix", "runs_runtranscript"):
+        for table in ("runs_runprefix", "runs_runtranscript"):
             cursor.execute(f"DELETE FROM {table} WHERE run_id = ANY(%s)", [run_ids])  # noqa: S608
         cursor.execute("DELETE FROM runs_run WHERE id = ANY(%s)", [run_ids])
     return kept

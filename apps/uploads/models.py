@@ -201,3 +201,28 @@ class PendingOutcome(models.Model):
     def __str__(self) -> str:
         """Name target and outcome."""
         return f"{self.log_id or self.task_id}: {self.outcome}"
+
+
+class Deletion(models.Model):
+    """A deletion with its receipt: what went, counted table by table."""
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE)
+    upload_id = models.BigIntegerField()
+    name = models.TextField()  # what the upload was called
+    gone = models.JSONField(default=dict)  # rows by table, and bytes of the raw file
+    requested_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL
+    )
+    requested_at = models.DateTimeField(default=timezone.now)
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        """One an upload."""
+
+        constraints: ClassVar = [
+            models.UniqueConstraint(name="deletion_upload_once", fields=["upload_id"]),
+        ]
+
+    def __str__(self) -> str:
+        """Name what goes."""
+        return f"deletion of {self.name}"

@@ -2,15 +2,18 @@
 
 from collections.abc import Sequence
 
-from django.db import connection
+from django.db import connection, transaction
 
 from apps.catalogue.resolve import storable
 from apps.runs import rollups
-from apps.runs.transcript import Outcome, OutcomeRecord, Transcript
+from apps.runs.outcomes import BY_LIST, BY_PERSON, BY_RULE, Said, decide, scored
+from apps.runs.people import person_outcomes
+from apps.runs.rules import Rules
+from apps.runs.transcript import OutcomeRecord, Transcript
 
+from .candidates import Candidate
+from .importers.swe_bench_report import OTHERS
 from .models import PendingOutcome, Upload
-
-BY_LIST = "list: "  # how `outcome_by` of such a run begins
 
 
 def keep_outcomes(upload: Upload, records: Sequence[OutcomeRecord]) -> tuple[int, int]:
@@ -42,8 +45,9 @@ def keep_outcomes(upload: Upload, records: Sequence[OutcomeRecord]) -> tuple[int
         )
         for record in fresh.values()
     ]
+    by_target = {(row.log_id, row.task_id): row for row in rows}  # the last word counts
     PendingOutcome.objects.bulk_create(
-        rows,
+        by_target.values(),
         update_conflicts=True,
         unique_fields=["upload", "log_id", "task_id"],
         update_fields=["outcome", "outcome_by", "ending", "note"],
@@ -54,19 +58,20 @@ def keep_outcomes(upload: Upload, records: Sequence[OutcomeRecord]) -> tuple[int
 def apply_outcomes(workspace_id: int, records: Sequence[OutcomeRecord]) -> None:
     """Give runs that are here already the outcome that a list says.
 
-    Only a run whose own log says nothing takes it, or one that had it from a list.
+    Only a run whose own log says nothing takes it; a list goes before rule and person.
     """
     for record in records:
-        if record.outcome == "unknown":
+        if record.outcome == "unknown" or record.task_id == OTHERS:
             continue
         with connection.cursor() as cursor:
             cursor.execute(
                 "SELECT id FROM runs_run WHERE workspace_id = %s AND"
                 " ((%s <> '' AND log_id = %s) OR (%s <> '' AND task_id = %s))"
-                " AND (outcome = 'unknown' OR outcome_by LIKE %s) AND outcome <> %s"
-                " ORDER BY id FOR UPDATE",
-                [workspace_id, record.run_id, record.run_id, record.task_id, record.task_id,
-                 BY_LIST + "%", record.outcome],
+                " AND (outcome = 'unknown' OR outcome_by LIKE ANY(%s))"
+                " AND (outcome <> %s OR outcome_by NOT LIKE %s) ORDER BY id FOR UPDATE",
+                [workspace_id, record.run_id, record.run_id, record.task_id,
+                 record.task_id, [f"{by}%" for by in (BY_LIST, BY_RULE, BY_PERSON)],
+                 record.outcome, f"{BY_LIST}%"],
             )  # fmt: skip
             ids = [row[0] for row in cursor.fetchall()]
             if not ids:
@@ -79,10 +84,56 @@ def apply_outcomes(workspace_id: int, records: Sequence[OutcomeRecord]) -> None:
             rollups.add_runs(ids)
 
 
-def wanted_outcomes(
-    workspace_id: int, transcripts: Sequence[Transcript]
-) -> dict[int, tuple[Outcome, str]]:
-    """Find kept outcomes for new runs whose log says none; by `id()` of the transcript."""
+def apply_to_others(upload: Upload) -> None:
+    """Give the runs that a list of the same upload does not name what it says of them.
+
+    Some benchmarks list only what was solved; what else they ran is in the archive.
+    """
+    rest = PendingOutcome.objects.filter(upload=upload, task_id=OTHERS).first()
+    if rest is None:
+        return
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT id FROM runs_run WHERE upload_id = %s AND outcome = 'unknown'"
+            " AND task_id <> '' ORDER BY id FOR UPDATE",
+            [upload.pk],
+        )
+        ids = [row[0] for row in cursor.fetchall()]
+        rollups.remove_runs(ids)
+        cursor.execute(
+            "UPDATE runs_run SET outcome = %s, outcome_by = %s WHERE id = ANY(%s)",
+            [rest.outcome, BY_LIST + rest.outcome_by, ids],
+        )
+        rollups.add_runs(ids)
+
+
+def said_outcomes(
+    workspace_id: int, runs: Sequence[Candidate], rules: Rules
+) -> list[Said]:
+    """Give how each run ended, by whose word counts, as far as anybody has said it."""
+    listed = _listed(workspace_id, [run.transcript for run in runs])
+    people = person_outcomes(workspace_id, [_identities(run) for run in runs])
+    return [
+        decide(
+            Said(run.transcript.outcome, run.transcript.outcome_by),
+            listed.get(id(run.transcript)),
+            scored(run.transcript.scores, rules),
+            person,
+        )
+        for run, person in zip(runs, people, strict=True)
+    ]
+
+
+def _identities(run: Candidate) -> list[bytes]:
+    """Give a run's identity and, of a run without an id, those of its beginnings."""
+    if run.transcript.run_id:
+        return [run.identity]
+    name, hashes = run.transcript.format, run.facts.prefix_hashes
+    return [run.identity, *(prefix_identity(name, h) for h in hashes)]
+
+
+def _listed(workspace_id: int, transcripts: Sequence[Transcript]) -> dict[int, Said]:
+    """Find kept outcomes of runs whose log says none; by `id()` of the transcript."""
     open_ones = [
         t for t in transcripts if t.outcome == "unknown" and (t.run_id or t.task_id)
     ]
@@ -105,9 +156,9 @@ def wanted_outcomes(
     return found
 
 
-def _outcomes(rows: object, column: str) -> dict[str, tuple[Outcome, str]]:
+def _outcomes(rows: object, column: str) -> dict[str, Said]:
     found = {}
     for name, outcome, by in rows.values_list(column, "outcome", "outcome_by"):  # type: ignore[attr-defined]
         if name and outcome != "unknown":
-            found[name] = (outcome, BY_LIST + by)
+            found[name] = Said(outcome, BY_LIST + by)
     return found

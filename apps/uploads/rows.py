@@ -4,15 +4,19 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
 
-from apps.catalogue.resolve import Place, storable
-from apps.runs.analysis import ErrorFact
+from django.db import connection
+
+from apps.catalogue.resolve import Place, Places, storable
+from apps.runs import rollups
+from apps.runs.analysis import ErrorFact, Facts
 from apps.runs.blob import pack
+from apps.runs.exclusion import excluding_rule
 from apps.runs.rules import Rules
 
 from .candidates import Candidate
 from .copying import copy_rows, next_ids
 from .models import Upload
-from .outcomes import wanted_outcomes
+from .outcomes import said_outcomes
 
 DELIVERED_CHARS = 4000  # of an error's text in its row; the transcript has all of it
 
@@ -25,7 +29,8 @@ _RUN_COLUMNS = (
     ("ending", "text"), ("outcome", "text"), ("outcome_by", "text"), ("turns", "int4"),
     ("calls", "int4"), ("errors", "int4"), ("other_failures", "int4"),
     ("longest_loop", "int4"), ("input_tokens", "int8"), ("output_tokens", "int8"),
-    ("rules_version", "int4"), ("created_at", "timestamptz"),
+    ("rules_version", "int4"), ("is_excluded", "bool"), ("excluded_by", "text"),
+    ("created_at", "timestamptz"),
 )  # fmt: skip
 _ERROR_COLUMNS = (
     ("id", "int8"), ("workspace_id", "int8"), ("run_id", "int8"), ("thread", "int2"),
@@ -46,22 +51,20 @@ def copy_runs(
 ) -> None:
     """Write runs, their transcripts, and the prefixes of those without an id."""
     now = datetime.now(UTC)
-    transcripts = [run.transcript for _, run in runs]
-    from_lists = wanted_outcomes(upload.workspace_id, transcripts)
+    said = said_outcomes(upload.workspace_id, [run for _, run in runs], rules)
     rows = []
-    for run_id, run in runs:
+    for (run_id, run), (outcome, by) in zip(runs, said, strict=True):
         t, facts = run.transcript, run.facts
-        outcome, by = from_lists.get(id(t), (t.outcome, t.outcome_by))
+        left_out = storable(excluding_rule(t, upload.name, rules))
         rows.append((
             run_id, upload.workspace_id, upload.pk, run.identity, facts.content_hash,
             t.format, storable(t.run_id), storable(t.forked_from), storable(t.task_id),
             storable(t.title[:500]), storable(t.model), storable(t.agent),
             storable(t.agent_version), storable(t.source), moment(t.started_at),
             moment(t.ended_at), day(t.started_at, zone), t.ending, outcome,
-            storable(by), facts.turns, facts.calls, len(facts.counted),
-            len(facts.errors) - len(facts.counted),
-            max((error.loop_length for error in facts.errors), default=0),
-            facts.input_tokens, facts.output_tokens, rules.version, now,
+            storable(by), facts.turns, facts.calls, *failure_counts(facts),
+            facts.input_tokens, facts.output_tokens, rules.version, bool(left_out),
+            left_out, now,
         ))  # fmt: skip
     copy_rows("runs_run", _RUN_COLUMNS, rows)
     copy_rows(
@@ -84,10 +87,37 @@ def copy_runs(
         copy_rows("runs_runprefix", columns, prefixes)
 
 
+def failure_counts(facts: Facts) -> tuple[int, int, int]:
+    """Count what follows from the rules: errors, other failures, the longest loop."""
+    errors = len(facts.counted)
+    longest = max((error.loop_length for error in facts.errors), default=0)
+    return errors, len(facts.errors) - errors, longest
+
+
+def take_out_errors(run_ids: Sequence[int]) -> dict[tuple[int, int, int, int], int]:
+    """Take runs out of every count, and their errors away; give these ids by place.
+
+    The same ids are written again for errors that are still there, so that labels and
+    links to them stay.
+    """
+    rollups.remove_runs(run_ids)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "DELETE FROM runs_toolerror WHERE run_id = ANY(%s)"
+            " RETURNING run_id, thread, turn, call, id",
+            [list(run_ids)],
+        )
+        kept = {(run, thread, turn, call): pk for run, thread, turn, call, pk in cursor}
+        cursor.execute(
+            "DELETE FROM runs_runcode WHERE run_id = ANY(%s)", [list(run_ids)]
+        )
+    return kept
+
+
 def copy_errors(
     workspace_id: int,
     runs: Sequence[tuple[int, Candidate]],
-    places: dict[str, Place],
+    places: Places,
     zone: ZoneInfo,
     kept_ids: dict[tuple[int, int, int, int], int],
 ) -> None:
@@ -104,7 +134,11 @@ def copy_errors(
     rows = []
     hits: dict[tuple[int, int], list[int]] = {}
     for spot, (run_id, run, error) in zip(spots, errors, strict=True):
-        place = places[error.fingerprint.text_key] if error.fingerprint else None
+        place = (
+            places.of(error.fingerprint.text_key, error.text)
+            if error.fingerprint
+            else None
+        )
         error_id = kept_ids[spot] if spot in kept_ids else next(fresh)
         rows.append(_error_row(error_id, workspace_id, run_id, run, error, place, zone))
         if place is not None:

@@ -7,12 +7,16 @@ from celery import shared_task
 from django.db import OperationalError
 from django.utils import timezone
 
-from .models import Upload, UploadState
+from apps.runs.models import Rederivation, RederivationState
+
+from .deletion import delete_upload
+from .models import Deletion, Upload, UploadState
 from .pipeline import cut, ingest_next_part
+from .rederive import rederive
 
 logger = logging.getLogger(__name__)
 
-FORGOTTEN_AFTER = timedelta(minutes=2)
+FORGOTTEN_AFTER_SECONDS = 120.0  # without a sign of a worker; batches take seconds
 
 
 LANES = 4  # parts of one upload that wait in the queue at once
@@ -47,6 +51,26 @@ def ingest_part_task(upload_id: int) -> None:
         ingest_part_task.delay(upload_id)
 
 
+@shared_task(acks_late=True, autoretry_for=(OperationalError,), retry_backoff=True)
+def delete_upload_task(deletion_id: int) -> None:
+    """Carry out a deletion in a worker. May be delivered twice."""
+    deletion = Deletion.objects.filter(pk=deletion_id).first()
+    if deletion is not None:
+        delete_upload(deletion)
+
+
+REDERIVE_SECONDS = 20.0  # then uploads have their turn
+
+
+@shared_task(acks_late=True, autoretry_for=(OperationalError,), retry_backoff=True)
+def rederive_task(job_id: int) -> None:
+    """Read stored runs again by new rules, some at a time. May be delivered twice."""
+    jobs = Rederivation.objects.select_related("workspace")
+    job = jobs.filter(pk=job_id).first()
+    if job is not None and rederive(job, REDERIVE_SECONDS):
+        rederive_task.delay(job_id)
+
+
 def _upload(upload_id: int) -> Upload | None:
     upload = Upload.objects.select_related("workspace").filter(pk=upload_id).first()
     if upload is None:
@@ -55,14 +79,25 @@ def _upload(upload_id: int) -> Upload | None:
 
 
 @shared_task
-def requeue_forgotten_task() -> int:
-    """Queue again what Redis forgot or a dead worker held; give how many."""
+def requeue_forgotten_task(after_seconds: float = FORGOTTEN_AFTER_SECONDS) -> int:
+    """Queue again what Redis forgot or a dead worker held; give how many uploads.
+
+    A part that somebody still reads is locked, so one too many in the queue does no harm.
+    """
     forgotten = Upload.objects.filter(
         state__in=[UploadState.RECEIVED, UploadState.READING],
-        touched_at__lt=timezone.now() - FORGOTTEN_AFTER,
+        touched_at__lt=timezone.now() - timedelta(seconds=after_seconds),
     ).values_list("pk", flat=True)
-    count = 0
     for upload_id in forgotten:
         ingest_upload_task.delay(upload_id)
-        count += 1
-    return count
+    for deletion_id in Deletion.objects.filter(
+        ended_at=None,
+        requested_at__lt=timezone.now() - timedelta(seconds=after_seconds),
+    ).values_list("pk", flat=True):
+        delete_upload_task.delay(deletion_id)
+    for job_id in Rederivation.objects.filter(
+        state__in=[RederivationState.WAITING, RederivationState.RUNNING],
+        touched_at__lt=timezone.now() - timedelta(seconds=after_seconds),
+    ).values_list("pk", flat=True):
+        rederive_task.delay(job_id)
+    return len(forgotten)

@@ -12,5 +12,7 @@ urlpatterns = [
     path("<int:upload_id>/row", views.upload_row, name="row"),
     path("<int:upload_id>/set-aside.jsonl", views.set_aside, name="set-aside"),
     path("<int:upload_id>/cancel", views.cancel, name="cancel"),
+    path("<int:upload_id>/delete", views.delete, name="delete"),
+    path("deletions/<int:deletion_id>", views.receipt, name="receipt"),
     path("<int:upload_id>/retry", views.retry, name="retry"),
 ]

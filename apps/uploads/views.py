@@ -12,7 +12,7 @@ from apps.accounts.models import Role
 from . import actions, queries
 from .forms import UploadForm
 from .importers import readers
-from .models import Upload
+from .models import Deletion, Upload
 
 PAGE_SIZE = 30
 
@@ -112,6 +112,27 @@ def retry(request: MemberRequest, upload_id: int) -> HttpResponse:
             request, "Only a cancelled or refused upload can be tried again."
         )
     return redirect("uploads:detail", upload.pk)
+
+
+@require_POST
+@member_required(Role.OWNER)
+def delete(request: MemberRequest, upload_id: int) -> HttpResponse:
+    """Delete an upload with its runs, if its name was typed as a confirmation."""
+    upload = get_object_or_404(Upload, pk=upload_id, workspace=request.workspace)
+    if request.POST.get("name", "").strip() != upload.name:
+        messages.error(request, "Type the file's name to delete it with its runs.")
+        return redirect("uploads:detail", upload.pk)
+    deletion = actions.request_deletion(upload, by=request.user)
+    return redirect("uploads:receipt", deletion.pk)
+
+
+@member_required()
+@require_GET
+def receipt(request: MemberRequest, deletion_id: int) -> HttpResponse:
+    """What a deletion took, table by table."""
+    deletion = get_object_or_404(Deletion, pk=deletion_id, workspace=request.workspace)
+    context = {"section": "uploads", "deletion": deletion}
+    return render(request, "uploads/receipt.html", context)
 
 
 @member_required()

@@ -1,11 +1,18 @@
 """The whole loop in a real Chromium, with a real worker behind it."""
 
 from collections.abc import Iterator
-from datetime import date, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from django.utils import timezone
+from playwright.sync_api import (
+    Browser,
+    ConsoleMessage,
+    Page,
+    expect,
+    sync_playwright,
+)
 
 from apps.accounts.actions import make_sign_in_link
 from apps.catalogue.models import Code
@@ -38,25 +45,33 @@ def chromium() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def page(chromium: Browser, live_server) -> Iterator[Page]:
+def faults() -> list[str]:
+    """Every error that the page threw or that its console told of."""
+    return []
+
+
+@pytest.fixture
+def page(chromium: Browser, live_server, faults: list[str]) -> Iterator[Page]:
     context = chromium.new_context(
         base_url=live_server.url, viewport={"width": 1400, "height": 900}
     )
     context.grant_permissions(["clipboard-read", "clipboard-write"])
     page = context.new_page()
-    page.faults = []
-    page.on("pageerror", lambda error: page.faults.append(str(error)))
-    page.on(
-        "console",
-        lambda line: page.faults.append(line.text) if line.type == "error" else None,
-    )
+
+    def note(line: ConsoleMessage) -> None:
+        if line.type == "error":
+            faults.append(line.text)
+
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("console", note)
     yield page
     context.close()
 
 
 def session_file(folder: Path) -> Path:
     """Sessions of the last two weeks; one code fails often."""
-    day = date.today() - timedelta(days=date.today().weekday() + 3)
+    today = timezone.now().date()
+    day = today - timedelta(days=today.weekday() + 3)
     conflict = failing("update_event", {"id": 7}, '{"error": "Conflict"}')
     runs = [
         make_run(
@@ -92,7 +107,7 @@ def shoot(page: Page, name: str) -> None:
 
 
 @pytest.mark.timeout(240)
-def test_the_whole_loop(page: Page, worker, tmp_path, live_server):
+def test_the_whole_loop(page: Page, faults, worker, tmp_path, live_server):
     owner = make_member(make_workspace("team"))
 
     # sign in by a one-time link
@@ -138,7 +153,8 @@ def test_the_whole_loop(page: Page, worker, tmp_path, live_server):
             page.keyboard.press(key)
         page.keyboard.press("Enter")
         page.wait_for_function(
-            "old => document.querySelector('#pair form')?.getAttribute('action') !== old",
+            "old => document.querySelector('#pair form')?.getAttribute('action')"
+            " !== old",
             arg=shown,
         )
     assert Label.objects.filter(branch="none", was_right="yes").count() == 3
@@ -180,4 +196,4 @@ def test_the_whole_loop(page: Page, worker, tmp_path, live_server):
     # the keys that a page has are listed
     page.keyboard.press("?")
     expect(page.locator("#keys")).to_contain_text("Triage")
-    assert page.faults == []
+    assert faults == []

@@ -93,6 +93,7 @@ CASES = [
     ("Do not retry.", STOP),
     ("Retrying will not help.", STOP),
     ("This is not retryable.", STOP),
+    ("Ask a supervisor to approve it; do not split the amount or retry.", APPROVAL),
     # more than one, or steps that only follow
     ("Correct the id, or ask the user.", SEVERAL),
     ("Check the order id. Ask the user for confirmation.", SEVERAL),

@@ -7,6 +7,7 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 from django.urls import reverse
 
+from apps.accounts.models import User
 from apps.labels import actions, queries
 from apps.labels.forms import LabelForm
 from apps.labels.models import Label, Pair, SampleBatch
@@ -26,6 +27,13 @@ def batch(workspace) -> SampleBatch:
     ]
     ingest(workspace, *runs)
     return actions.draw_weekly_batch(workspace, week=WEEK, seed=3, size=10)
+
+
+def next_pair(batch: SampleBatch, reviewer: User) -> Pair:
+    """The pair that the reviewer is shown first; there is one."""
+    pair = queries.next_pair(batch, reviewer)
+    assert pair is not None
+    return pair
 
 
 def test_a_batch_is_drawn_once_a_week(workspace, batch):
@@ -60,7 +68,7 @@ def test_the_queue_hides_how_the_run_ended(client, batch):
 
 
 def test_a_label_is_saved_and_the_next_pair_comes(client, batch, owner):
-    pair = queries.next_pair(batch, owner)
+    pair = next_pair(batch, owner)
 
     response = client.post(reverse("labels:label-pair", args=[pair.pk]), ANSWER)
 
@@ -72,7 +80,7 @@ def test_a_label_is_saved_and_the_next_pair_comes(client, batch, owner):
 
 
 def test_a_refused_label_keeps_the_form(client, batch, owner):
-    pair = queries.next_pair(batch, owner)
+    pair = next_pair(batch, owner)
     data = {**ANSWER, "branch": "dance", "note": "look here"}
 
     response = client.post(reverse("labels:label-pair", args=[pair.pk]), data)
@@ -83,7 +91,7 @@ def test_a_refused_label_keeps_the_form(client, batch, owner):
 
 
 def test_a_double_click_is_one_label_and_a_new_word_keeps_the_old(batch, owner):
-    pair = queries.next_pair(batch, owner)
+    pair = next_pair(batch, owner)
 
     actions.set_label(pair, reviewer=owner, **ANSWER)
     actions.set_label(pair, reviewer=owner, **ANSWER)
@@ -120,13 +128,14 @@ def test_every_pair_is_labelled_in_the_end(batch, owner, workspace):
             labelled += 1
 
     state = queries.batch_state(workspace)
+    assert state is not None
     assert state.is_done
     assert (state.pairs, state.labelled) == (10, 10)
     assert labelled == sum(batch.pairs.values_list("reviews_wanted", flat=True))
 
 
 def test_a_skipped_pair_comes_back_at_the_end(batch, owner):
-    first = queries.next_pair(batch, owner)
+    first = next_pair(batch, owner)
     last = batch.pairs.order_by("-position").first()
 
     assert queries.next_pair(batch, owner, after=first.position) != first
@@ -143,9 +152,10 @@ def test_a_stranger_cannot_label(batch, stranger: Client):
 
 
 def test_labels_speak_in_triage(batch, owner):
-    pair = queries.next_pair(batch, owner)
+    pair = next_pair(batch, owner)
     actions.set_label(pair, reviewer=owner, **ANSWER)
     code_id = ToolError.objects.get(pk=pair.error_id).code_id
+    assert code_id is not None
 
     assert queries.label_counts(code_id) == {"labels": 1, "wrong": 1, "no_branch": 1}
 

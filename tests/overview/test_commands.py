@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -48,9 +49,10 @@ MOVES = {
 }
 
 
-def printed(capsys, *arguments: str) -> dict:
+def printed(capsys, *arguments: str) -> dict[str, Any]:
     call_command(*arguments)
-    return json.loads(capsys.readouterr().out)
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
 
 
 def test_ingest_prints_each_file_and_the_totals(db, tmp_path: Path, capsys):
@@ -123,7 +125,7 @@ def corpora(shared: Path, tmp_path_factory) -> dict[str, Path]:
     made = {}
     for mode in ("always", "mixed", "never"):
         out = folder / f"{mode}.jsonl"
-        command = [
+        command: list[str | Path] = [
             sys.executable,
             shared / "bench" / "make_corpus.py",
             "--runs",
@@ -134,8 +136,9 @@ def corpora(shared: Path, tmp_path_factory) -> dict[str, Path]:
     return made
 
 
-def summary_of(path: Path) -> dict:
-    return json.loads(path.with_suffix(".summary.json").read_text())
+def summary_of(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(path.with_suffix(".summary.json").read_text())
+    return found
 
 
 @pytest.mark.shared

@@ -12,7 +12,7 @@ from apps.rewrites.diff import word_difference
 from apps.rewrites.models import Rewrite, RewriteState
 from apps.rewrites.queries import present_text
 from apps.runs.models import ToolError
-from apps.trends.rewrites import before_after
+from apps.trends.rewrites import BeforeAfter, before_after
 from tests.factories import failing, ingest, make_run
 
 OLD = "Error: Conflict"
@@ -46,6 +46,20 @@ def shipped(code: Code, text: str = NEW, day: date = date(2026, 11, 9)) -> Rewri
     return actions.ship(draft, day, by=None)
 
 
+def compared(rewrite: Rewrite) -> BeforeAfter:
+    """Before and after a rewrite that is shipped."""
+    found = before_after(rewrite)
+    assert found is not None
+    return found
+
+
+def delivered_last(code: Code) -> str:
+    """The present text of a code that has one."""
+    text = present_text(code)
+    assert text is not None
+    return text.sample
+
+
 def filled(number: int) -> str:
     return NEW.replace("{event}", f"evt_{number}")
 
@@ -55,7 +69,7 @@ def test_errors_with_the_new_text_count_for_the_rewrite(workspace, code):
 
     ingest(workspace, *runs("new", filled(3), "2026-11-10", 20, 4))
 
-    found = before_after(rewrite)
+    found = compared(rewrite)
     assert (found.before.good, found.before.n) == (6, 24)
     assert (found.after.good, found.after.n) == (20, 24)
     assert found.after_errors == 24
@@ -73,7 +87,7 @@ def test_it_makes_no_difference_whether_the_logs_or_the_rewrite_come_first(
 
     rewrite = shipped(code)
 
-    found = before_after(rewrite)
+    found = compared(rewrite)
     assert (found.after.good, found.after.n) == (20, 24)
     assert (found.before.good, found.before.n) == (6, 24)
     assert report(workspace)["tool_errors"] == totals
@@ -85,8 +99,8 @@ def test_a_late_upload_of_old_logs_counts_for_the_old_text(workspace, code):
 
     ingest(workspace, *runs("late", OLD, "2026-11-04", 1, 0))
 
-    assert before_after(rewrite).before.n == 25
-    assert before_after(rewrite).after.n == 0
+    assert compared(rewrite).before.n == 25
+    assert compared(rewrite).after.n == 0
 
 
 def test_the_old_text_after_shipping_lowers_adoption(workspace, code):
@@ -98,8 +112,8 @@ def test_the_old_text_after_shipping_lowers_adoption(workspace, code):
         *runs("still", OLD, "2026-11-10", 1, 0),
     )
 
-    assert before_after(rewrite).adoption == 0.75
-    assert before_after(rewrite).word == "cannot tell yet"
+    assert compared(rewrite).adoption == 0.75
+    assert compared(rewrite).word == "cannot tell yet"
 
 
 def test_a_wrapped_text_is_recognised(workspace, code):
@@ -107,7 +121,7 @@ def test_a_wrapped_text_is_recognised(workspace, code):
 
     ingest(workspace, *runs("new", f"Error: {filled(1)}", "2026-11-10", 2, 0))
 
-    assert before_after(rewrite).after.n == 2
+    assert compared(rewrite).after.n == 2
 
 
 def test_a_code_has_one_open_draft(code, owner):
@@ -145,11 +159,11 @@ def test_keep_and_roll_back_are_steps_of_a_shipped_one(code, owner):
 
 def test_the_present_text_is_the_one_delivered_last(workspace, code):
     shipped(code)
-    assert present_text(code).sample == OLD
+    assert delivered_last(code) == OLD
 
     ingest(workspace, *runs("new", filled(1), "2026-11-10", 2, 0))
 
-    assert present_text(code).sample == filled(1)
+    assert delivered_last(code) == filled(1)
 
 
 def test_the_editor_saves_and_ships(client, code):

@@ -1,4 +1,4 @@
-"""This week's page, decisions, minutes."""
+"""The page of the week, decisions, minutes."""
 
 from datetime import date, timedelta
 
@@ -48,7 +48,9 @@ def test_costliest_codes_stand_with_their_loss(workspace, code, monday):
     found = agenda(workspace, monday)
 
     assert [item.row.counts.code_id for item in found.costly] == [code.pk]
-    assert found.costly[0].row.loss.runs_per_week > 0
+    loss = found.costly[0].row.loss
+    assert loss is not None
+    assert loss.runs_per_week > 0
     assert found.new == []
 
 

@@ -72,13 +72,8 @@ def test_ingest_writes_runs_errors_and_counts(workspace):
     assert [
         (code["code"], code["errors"], code["runs"]) for code in found["codes"]
     ] == [("update_event.conflict", 3, 2)]
-    assert list(
-        ToolError.objects.order_by("pk").values_list("loop_length", flat=True)
-    ) == [
-        1,
-        2,
-        1,
-    ]
+    lengths = ToolError.objects.order_by("pk").values_list("loop_length", flat=True)
+    assert list(lengths) == [1, 2, 1]
 
 
 def test_an_error_keeps_its_text_as_delivered(workspace):
@@ -401,3 +396,13 @@ def test_a_large_file_of_lines_is_cut_and_nothing_is_lost(db, monkeypatch):
         b"broken"
     )
     assert figures(one) == figures(other)
+
+
+def test_an_outcome_file_may_say_a_run_twice_and_the_last_word_counts(workspace):
+    ingest(workspace, make_run("a", [CONFLICT], success=None))
+
+    listed = b"run_id,outcome\na,incorrect\na,correct\n"
+    upload = upload_bytes(workspace, listed, name="outcomes.csv")
+
+    assert upload.state == UploadState.DONE
+    assert report(workspace)["outcomes"]["correct"] == 1

@@ -87,7 +87,7 @@ def query(context: Mapping[str, Any], **changes: Any) -> str:
 
 @register.simple_tag(takes_context=True)
 def sort_link(context: Mapping[str, Any], column: str, label: str) -> SafeString:
-    """Give a table head that sorts by a column, and the other way when it does already."""
+    """Give a table head that sorts by a column; the other way if it does already."""
     current = context.get("sort", "")
     descending = f"-{column}"
     wanted = column if current == descending else descending
@@ -133,5 +133,5 @@ _JSON_ESCAPES = {ord("<"): "\\u003C", ord(">"): "\\u003E", ord("&"): "\\u0026"}
 
 @register.filter
 def safe_json(json_text: str) -> SafeString:
-    """Put JSON text into a script element of data: nothing in it can end the element."""
-    return SafeString(json_text.translate(_JSON_ESCAPES))  # noqa: S308 (escaped above)
+    """Put JSON text into a script element of data; nothing in it can end that."""
+    return SafeString(json_text.translate(_JSON_ESCAPES))

@@ -1,6 +1,7 @@
 """What the path of a file inside an upload says: the run's name, the instance's id."""
 
 import re
+from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 _INSTANCE = re.compile(r"[A-Za-z0-9][\w.-]*?__[\w.-]+?-\d+")
@@ -11,6 +12,14 @@ _SUFFIXES = (".traj.json", ".trajectory.json", ".json", ".jsonl", ".traj", ".eva
 def parts(name: str) -> tuple[str, ...]:
     """Give the folders and the file of a path, however its separators are written."""
     return PurePosixPath(name.replace("\\", "/")).parts
+
+
+def by_folder(names: Iterable[str]) -> dict[tuple[str, ...], list[str]]:
+    """Group names by the folder that holds them."""
+    folders: dict[tuple[str, ...], list[str]] = {}
+    for name in names:
+        folders.setdefault(parts(name)[:-1], []).append(name)
+    return folders
 
 
 def stem(name: str) -> str:

@@ -20,6 +20,7 @@ from .records import Document, documents
 from .values import Json, decode, decode_all
 
 MAX_SALVAGED_BYTES = 64 << 20
+MAX_TRIES = 12  # how often each character may be read in the search for a run
 _OBJECT = re.compile(r'(?<=[,\[:\n])\s*(\{\s*")')
 
 IsRun = Callable[[dict[str, Json]], bool]
@@ -123,16 +124,22 @@ class Sieve:
         decoder = json.JSONDecoder()
         position, behind = 1, 0
         offset, line = document.offset, document.line  # of text[behind]
-        while match := _OBJECT.search(text, position):
+        patience = len(text) * MAX_TRIES + (1 << 20)  # characters read in vain
+        while patience > 0 and (match := _OBJECT.search(text, position)):
             start = match.start(1)
             position = start + 1
             try:
                 value, end = decoder.raw_decode(text, start)
                 if not self._is_run(value):
+                    patience -= end - start
                     continue
                 raw = text[start:end].encode("utf-8", "surrogateescape")
                 clean = decode(raw)
+            except json.JSONDecodeError as exc:
+                patience -= exc.pos - start
+                continue
             except (ValueError, RecursionError):
+                patience -= 1 << 14
                 continue
             skipped = text[behind:start]
             offset += len(skipped.encode("utf-8", "surrogateescape"))

@@ -29,7 +29,7 @@ from apps.runs.transcript import (
 )
 
 from ._harbor import is_harbor, is_terminal_bench, trial
-from ._names import parts
+from ._names import by_folder, parts
 from ._runs import Found, runs
 from ._wrapper import tool_definitions
 from .head import peek
@@ -72,23 +72,15 @@ def read(stream: BinaryIO, name: str) -> Iterator[Record]:
 
 def claims(names: Collection[str]) -> list[list[str]]:
     """Group each trial's trajectories with its result."""
-    known = set(names)
+    folders = by_folder(names)
     groups = []
-    for name in sorted(known):
-        *folders, last = parts(name)
-        if last not in _RESULTS:
-            continue
-        agent = "/".join([*folders, "agent", ""])
-        own = [
-            n for n in known if n.startswith(agent) and _is_trajectory(n[len(agent) :])
-        ]
-        if own:
-            groups.append([*sorted(own, key=lambda n: (len(n), n)), name])
+    for folder, files in sorted(folders.items()):
+        results = [name for name in files if parts(name)[-1] in _RESULTS]
+        beside = folders.get((*folder, "agent"), [])
+        own = [n for n in beside if fnmatch(parts(n)[-1], "trajectory*.json")]
+        if results and own:
+            groups.append([*sorted(own, key=lambda n: (len(n), n)), results[0]])
     return groups
-
-
-def _is_trajectory(rest: str) -> bool:
-    return fnmatch(rest, "trajectory*.json") and "/" not in rest
 
 
 def read_folder(files: Mapping[str, Callable[[], BinaryIO]]) -> Iterator[Record]:

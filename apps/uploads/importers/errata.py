@@ -185,7 +185,7 @@ def detect(head: bytes) -> float:
 
 
 def lines_stand_alone(head: bytes) -> bool:
-    """Whether each line is a record with an id of its own, so that a file can be cut."""
+    """Whether each line is a record with its own id, so that a file can be cut."""
     seen = peek(head)
     return seen.is_lines and all(
         isinstance(record, dict) and "errata" in record and record.get("run_id")

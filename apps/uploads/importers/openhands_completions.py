@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 from apps.runs.transcript import Call, Record, Transcript, Unreadable
 
-from ._names import instance_id, parts
+from ._names import by_folder, instance_id, parts
 from ._runs import Found, runs
 from ._wrapper import tool_definitions
 from .chat_messages import add_message
@@ -56,11 +56,9 @@ def read(stream: BinaryIO, name: str) -> Iterator[Record]:
 
 def claims(names: Collection[str]) -> list[list[str]]:
     """Group the files of each instance, the last call first."""
-    folders: dict[tuple[str, ...], list[str]] = {}
-    for name in names:
-        if _NAME.search(name):
-            folders.setdefault(parts(name)[:-1], []).append(name)
-    return [sorted(own, key=_number, reverse=True) for own in folders.values()]
+    calls = [name for name in names if _NAME.search(name)]
+    folders = by_folder(calls).values()
+    return [sorted(own, key=_number, reverse=True) for own in folders]
 
 
 def read_folder(files: Mapping[str, Callable[[], BinaryIO]]) -> Iterator[Record]:

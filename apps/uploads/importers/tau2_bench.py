@@ -29,7 +29,7 @@ from apps.runs.transcript import (
 
 from ._documents import unreadable
 from ._members import header, members
-from ._names import parts
+from ._names import by_folder, parts
 from ._outcomes import from_reward
 from ._runs import Found, Sieve, runs
 from .head import peek
@@ -99,13 +99,14 @@ def read(stream: BinaryIO, name: str) -> Iterator[Record]:
 
 def claims(names: Collection[str]) -> list[list[str]]:
     """Group each `results.json` with the simulations in the folder beside it."""
+    folders = by_folder(names)
     groups = []
-    for name in sorted(names):
-        *folders, last = parts(name)
-        beside = "/".join([*folders, "simulations", ""])
-        own = [n for n in names if n.startswith(beside) and n.endswith(".json")]
-        if last == "results.json" and own:
-            groups.append([name, *sorted(own)])
+    for folder, files in sorted(folders.items()):
+        about = [name for name in files if parts(name)[-1] == "results.json"]
+        beside = folders.get((*folder, "simulations"), [])
+        own = [name for name in beside if name.endswith(".json")]
+        if about and own:
+            groups.append([about[0], *sorted(own)])
     return groups
 
 

@@ -162,6 +162,12 @@ def test_detect_needs_the_version():
     assert reader.detect(b'{"errata": "list", "turns": 1}') == 0.0
 
 
+def test_lines_with_ids_stand_alone():
+    assert reader.lines_stand_alone(json_lines([RUN, OUTCOME]))
+    assert not reader.lines_stand_alone(json_lines([RUN, SMALL]))
+    assert not reader.lines_stand_alone(json.dumps([RUN, OUTCOME]).encode())
+
+
 def test_the_schema_in_the_docs_is_the_reader_s():
     assert reader.schema() == SCHEMA
 

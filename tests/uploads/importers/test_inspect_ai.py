@@ -302,6 +302,13 @@ def test_read_keeps_the_samples_around_a_broken_one():
     check_rest_stands(inspect_ai, sample, lambda s: s[:at] + b'"' + s[at + 1 :], 3)
 
 
+def test_read_finds_the_samples_of_a_log_that_lost_its_beginning():
+    sample = as_json(a_log(*[a_sample(f"s{n}") for n in range(4)]))
+    at = sample.index(b"No item Z")
+
+    check_rest_stands(inspect_ai, sample, lambda s: s[at:], 3)
+
+
 def test_detect_tells_logs_and_archives():
     assert told_as(as_json(a_log(a_sample()))) == "inspect_ai"
     assert told_as(an_archive(ARCHIVE)) == "inspect_ai"

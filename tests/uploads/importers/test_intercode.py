@@ -104,6 +104,13 @@ def test_read_keeps_the_runs_around_a_broken_one():
     check_rest_stands(intercode, sample, lambda s: s[:at] + b'"' + s[at + 1 :], 3)
 
 
+def test_read_finds_the_runs_of_a_file_that_lost_its_beginning():
+    sample = as_json({str(n): a_task(n) for n in range(4)})
+    at = sample.index(b"no column")
+
+    check_rest_stands(intercode, sample, lambda s: s[at:], 3)
+
+
 def test_read_streams_a_file_of_many_runs():
     sample = as_json({str(n): a_task(n) for n in range(2000)})
 

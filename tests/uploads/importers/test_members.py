@@ -84,8 +84,8 @@ def test_members_does_not_hold_what_was_not_asked_for(monkeypatch):
     with pytest.raises(DocumentTooLargeError) as caught:
         parts(data)
     assert str(caught.value) == (
-        "The value at line 1 is larger than 1 MB. Export fewer runs in a file, or each"
-        " as a record of its own."
+        "The record at line 1 is larger than 1 MB. Export each run as a record of its"
+        " own."
     )
 
 

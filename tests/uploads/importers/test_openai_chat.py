@@ -204,6 +204,20 @@ def test_messages_of_the_wrong_type_are_set_aside():
     assert figures(read_bytes(openai_chat, raw)) == wanted
 
 
+def test_lines_with_ids_stand_alone():
+    assert openai_chat.lines_stand_alone(json_lines([WRAPPER, WRAPPER]))
+    assert not openai_chat.lines_stand_alone(json_lines([WRAPPER, {"messages": []}]))
+    assert not openai_chat.lines_stand_alone(json_lines(MESSAGES))
+
+
+def test_a_refusal_is_what_the_assistant_said():
+    refused = {"role": "assistant", "content": None, "refusal": "I cannot."}
+
+    run = run_of(openai_chat, json.dumps([MESSAGES[1], refused]).encode())
+
+    assert run.threads[0].turns[1].text == "I cannot."
+
+
 def test_detect_is_surer_with_calls_than_without():
     assert openai_chat.detect(json.dumps(WRAPPER).encode()) == 0.6
     assert openai_chat.detect(json.dumps(WRAPPER).encode()[:400]) == 0.6

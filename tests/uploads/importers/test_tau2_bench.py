@@ -190,6 +190,13 @@ def test_read_keeps_the_runs_around_a_broken_one():
     )
 
 
+def test_read_finds_the_runs_of_a_file_that_lost_its_beginning():
+    sample = as_json(a_file(*[simulation(f"u-{n}") for n in range(4)]))
+    at = sample.index(b"no such tag")
+
+    check_rest_stands(tau2_bench, sample, lambda s: s[at:], 3)
+
+
 def test_read_gives_line_and_offset_of_each_run():
     sample = json.dumps(a_file(simulation(), simulation("u-2")), indent=2).encode()
 

@@ -1,5 +1,9 @@
 """tau-bench results: what is read of a list of runs, whole and damaged."""
 
+import json
+
+import pytest
+
 from apps.runs.transcript import Transcript, Unreadable
 from apps.uploads.importers import tau_bench
 
@@ -113,6 +117,23 @@ def test_read_keeps_the_runs_around_a_broken_one():
     check_rest_stands(
         tau_bench, sample, lambda s: s.replace(b'"reward": 1.0', b'"reward": 1.', 1), 2
     )
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_read_finds_the_runs_of_a_file_that_lost_its_beginning(indent):
+    """What is left of the first run is one stretch, in however many lines it stands."""
+    sample = json.dumps([a_run(trial=n) for n in range(3)], indent=indent).encode()
+    at = sample.index(b"order not found")
+
+    broken, *runs = read(tau_bench, sample[at:])
+
+    assert isinstance(broken, Unreadable)
+    assert (broken.line, broken.offset) == (1, 0)
+    assert [run.run_id for run in runs] == ["3/1", "3/2"]  # type: ignore[union-attr]
+    for run in runs:
+        assert isinstance(run, Transcript)
+        assert run.offset is not None
+        assert sample[at + run.offset :].lstrip().startswith(b"{")
 
 
 def test_read_sets_aside_what_is_no_run():

@@ -11,7 +11,7 @@ from apps.overview.report import report
 
 
 class Command(BaseCommand):
-    """Print runs with an error that still ended correctly, and what stands behind it."""
+    """Print the share of runs with an error that ended correctly, and its parts."""
 
     help = "Print the headline of a workspace."
 
@@ -44,8 +44,8 @@ def _in_words(found: dict[str, Any]) -> str:
         headline = "no run with an error has a known outcome yet"
     else:
         headline = (
-            f"{rate['rate']:.1%} of {rate['n']:,} runs with an error still ended correctly"
-            f" ({rate['low']:.1%} to {rate['high']:.1%})"
+            f"{rate['rate']:.1%} of {rate['n']:,} runs with an error still ended"
+            f" correctly ({rate['low']:.1%} to {rate['high']:.1%})"
         )
     lines = [
         f"{found['workspace']}: {headline}",
