@@ -8,11 +8,12 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from apps.accounts.models import Role
-from apps.catalogue.models import Code
+from apps.catalogue.models import Code, FoldSuggestion, RuleKind
+from apps.codes.placements import Plan, place
 from apps.labels.actions import draw_weekly_batch
 from apps.labels.models import Pair
 from apps.rewrites.actions import save_draft
-from apps.runs.models import Run
+from apps.runs.models import Run, ToolError
 from apps.triage.actions import decide
 from apps.uploads.models import Deletion, Upload
 from tests.factories import failing, ingest, make_member, make_run
@@ -31,6 +32,11 @@ OWN_STATUS = {  # an act without its values is refused kindly
 POST_ONLY = {
     "accounts:sign-out",
     "accounts:choose-workspace",
+    "codes:answer",
+    "codes:mute",
+    "codes:regroup",
+    "codes:rename",
+    "codes:undo",
     "labels:draw",
     "labels:label-pair",
     "rewrites:check",
@@ -38,7 +44,10 @@ POST_ONLY = {
     "rewrites:ship",
     "triage:close",
     "triage:decide",
+    "runs:say-outcome",
     "uploads:cancel",
+    "uploads:preview-rules",
+    "uploads:save-rules",
     "uploads:delete",
     "uploads:retry",
 }
@@ -67,7 +76,16 @@ def rows(workspace, owner) -> dict[str, int]:
     monday = date(2026, 11, 23)
     decision = decide(code, week=monday, kind="watch", owner=None, note="", by=owner)
     batch = draw_weekly_batch(workspace, week=None, seed=1)
+    job = place(Plan(code, RuleKind.MOVE, code.key, "billing"), by=owner, why="")
+    assert job.rule is not None
+    suggestion = FoldSuggestion.objects.create(
+        workspace=workspace, code=code, into=job.rule.into, reason="alike"
+    )
     return {
+        "job_id": job.pk,
+        "rule_id": job.rule.pk,
+        "suggestion_id": suggestion.pk,
+        "error_id": ToolError.objects.values_list("pk", flat=True)[0],
         "upload_id": upload.pk,
         "deletion_id": Deletion.objects.create(
             workspace=workspace, upload_id=0, name="gone.jsonl"
@@ -115,7 +133,19 @@ def test_an_act_is_not_a_get(name, rows, client):
 
 
 @pytest.mark.parametrize(
-    "name", ["labels:draw", "uploads:cancel", "triage:decide", "rewrites:ship"]
+    "name",
+    [
+        "codes:answer",
+        "codes:mute",
+        "codes:place",
+        "codes:regroup",
+        "codes:rename",
+        "codes:undo",
+        "labels:draw",
+        "uploads:cancel",
+        "triage:decide",
+        "rewrites:ship",
+    ],
 )
 def test_a_viewer_only_looks(name, rows, workspace):
     viewer = Client()

@@ -176,7 +176,7 @@ def make_sides(
 
 
 def _make(workspace_id: int, items: list[Seen]) -> None:
-    versions = _shipped_versions(workspace_id, items)
+    versions = shipped_versions(workspace_id, items)
     wanted = {
         (stored_tool(item.tool), code_key(item.tool, item.fingerprint))
         for item in items
@@ -224,7 +224,7 @@ def _make(workspace_id: int, items: list[Seen]) -> None:
         Text.objects.bulk_create(texts, ignore_conflicts=True)
 
 
-def _shipped_versions(workspace_id: int, items: Iterable[Seen]) -> dict[str, Text]:
+def shipped_versions(workspace_id: int, items: Iterable[Seen]) -> dict[str, Text]:
     """Find the texts, by key, that a shipped rewrite produced."""
     shipped: dict[str, list[Text]] = {}
     for text in Text.objects.filter(

@@ -25,10 +25,17 @@ class Listed:
     since: date | None
     until: date | None
     period: str
+    muted: int  # codes that are left out because somebody muted them
 
 
 def listed(
-    workspace: Workspace, *, q: str, tool: str, sort: str, period: str
+    workspace: Workspace,
+    *,
+    q: str,
+    tool: str,
+    sort: str,
+    period: str,
+    with_muted: bool = False,
 ) -> Listed:
     """Give the codes of a period under filters, in order.
 
@@ -45,18 +52,30 @@ def listed(
         since = until = None
         rows = costs(workspace, None, None)
     tools = sorted({row.counts.tool for row in rows})
+    muted = set(
+        Code.objects.filter(workspace=workspace, is_muted=True).values_list(
+            "pk", flat=True
+        )
+    )
+    hidden = 0 if with_muted else sum(row.counts.code_id in muted for row in rows)
     needle = q.lower()
     rows = [
         row
         for row in rows
-        if (not tool or row.counts.tool == tool)
+        if (with_muted or row.counts.code_id not in muted)
+        and (not tool or row.counts.tool == tool)
         and (
             not needle
             or needle in f"{row.counts.name} {row.counts.key} {row.counts.tool}".lower()
         )
     ]
     return Listed(
-        _ordered(rows, sort), tools, since, until, "all" if since is None else "4w"
+        _ordered(rows, sort),
+        tools,
+        since,
+        until,
+        "all" if since is None else "4w",
+        hidden,
     )
 
 
@@ -120,10 +139,14 @@ def texts_of(code: Code) -> list[TextRow]:
         counts[text_id] = known.joined(found) if known else found
     rewrites = {
         rewrite.text_id: rewrite
-        for rewrite in Rewrite.objects.filter(code=code, text__isnull=False)
+        for rewrite in Rewrite.objects.filter(text__code=code)
     }
     order = {text_id: place for place, text_id in enumerate(counts)}
-    texts = Text.objects.filter(code=code, version_of=None)
+    texts = [
+        text
+        for text in Text.objects.filter(code=code, version_of=None)
+        if text.side_of_id is None or text.pk in counts
+    ]
     rows: list[TextRow] = []
     for text in sorted(texts, key=lambda t: (order.get(t.pk, len(order)), t.pk)):
         found = counts.get(text.pk, queries.TextCounts(text.pk))
@@ -136,7 +159,9 @@ def texts_of(code: Code) -> list[TextRow]:
 def errors_of(code: Code) -> QuerySet[ToolError]:
     """Give a code's errors, the latest first."""
     return (
-        ToolError.objects.filter(code=code, is_counted=True)
+        ToolError.objects.filter(
+            code=code, is_counted=True, run__is_excluded=False
+        )
         .select_related("run")
         .order_by("-day", "-pk")
     )

@@ -57,9 +57,9 @@ class Regrouped:
 
 def regroup_workspace(workspace: Workspace) -> Regrouped:
     """Make the folds that the texts ask for; suggest the doubtful. Safe to run twice."""
+    found = _find(workspace.pk)
     with transaction.atomic():
         placing.hold_alone(workspace.pk)
-        found = _find(workspace.pk)
         made, undone = _make_folds(workspace.pk, found)
         _suggest(workspace.pk, found)
         job = None

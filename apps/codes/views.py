@@ -7,9 +7,10 @@ from django.views.decorators.http import require_GET
 from django.views.decorators.vary import vary_on_headers
 
 from apps.accounts.middleware import MemberRequest, member_required
+from apps.accounts.models import Role
 from apps.catalogue.models import Code
 
-from . import queries
+from . import placing_queries, queries
 
 PAGE_SIZE = 50
 ERRORS_A_PAGE = 20
@@ -23,7 +24,14 @@ def code_list(request: MemberRequest) -> HttpResponse:
     sort = request.GET.get("sort", "-loss")
     q, tool = request.GET.get("q", "").strip(), request.GET.get("tool", "")
     period = request.GET.get("period", "")
-    found = queries.listed(request.workspace, q=q, tool=tool, sort=sort, period=period)
+    found = queries.listed(
+        request.workspace,
+        q=q,
+        tool=tool,
+        sort=sort,
+        period=period,
+        with_muted=request.GET.get("muted") == "yes",
+    )
     page = Paginator(found.rows, PAGE_SIZE).get_page(request.GET.get("page"))
     context = {
         "section": "codes",
@@ -54,5 +62,7 @@ def code_detail(request: MemberRequest, code_id: int) -> HttpResponse:
         "texts": queries.texts_of(code),
         "page": page,
         "open_draft": queries.open_draft(code),
+        "placement": placing_queries.placement_of(request.workspace, code),
+        "may_edit": request.membership.may(Role.EDITOR),
     }
     return render(request, "codes/detail.html", context)

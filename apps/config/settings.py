@@ -228,6 +228,14 @@ CELERY_BEAT_SCHEDULE = {
         "task": "apps.uploads.tasks.requeue_forgotten_task",
         "schedule": timedelta(minutes=1),
     },
+    "carry-on-placement-jobs": {
+        "task": "apps.codes.tasks.carry_on_jobs_task",
+        "schedule": timedelta(minutes=1),
+    },
+    "regroup-codes": {
+        "task": "apps.codes.tasks.regroup_task",
+        "schedule": crontab(minute="25", hour="*"),
+    },
     "draw-weekly-batches": {
         "task": "apps.labels.tasks.draw_weekly_batches_task",
         "schedule": crontab(minute="10", hour="*"),

@@ -72,7 +72,10 @@ def draw_weekly_batch(
 def _week_to_draw(workspace: Workspace) -> date:
     last = this_week(workspace.tz) - WEEK
     errors = ToolError.objects.filter(
-        workspace=workspace, is_counted=True, day__lt=last + WEEK
+        workspace=workspace,
+        is_counted=True,
+        run__is_excluded=False,
+        day__lt=last + WEEK,
     ).order_by("-day")
     day = errors.values_list("day", flat=True).first()
     if day is None:

@@ -78,7 +78,11 @@ def frame_of(workspace: Workspace, week: date) -> list[FrameRun]:
     """Give each run with tool errors in a week, for the sampler."""
     rows = (
         ToolError.objects.filter(
-            workspace=workspace, is_counted=True, day__gte=week, day__lt=week + WEEK
+            workspace=workspace,
+            is_counted=True,
+            run__is_excluded=False,
+            day__gte=week,
+            day__lt=week + WEEK,
         )
         .values_list(
             "run_id",

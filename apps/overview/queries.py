@@ -53,9 +53,15 @@ class Overview:
     change: Interval | None
     loops: int
     undated: int
+    left_out: list[tuple[str, int]]  # rule, runs that it leaves out
     chart: Chart
     costs: list[CostRow]
     steps: Steps
+
+    @property
+    def left_out_runs(self) -> int:
+        """Count the runs that rules leave out."""
+        return sum(runs for _, runs in self.left_out)
 
 
 def overview(workspace: Workspace, wanted: str) -> Overview:
@@ -89,6 +95,7 @@ def overview(workspace: Workspace, wanted: str) -> Overview:
         loops=queries.error_counts(workspace.pk, period.since, period.until)["other"][
             "loops"
         ],
+        left_out=queries.left_out(workspace.pk, period.since, period.until),
         undated=sum(week.runs for week in weeks if week.start is None),
         chart=chart,
         costs=costs(workspace, period.since, period.until)[:8],

@@ -3,8 +3,10 @@
 import json
 from dataclasses import dataclass
 
+from apps.catalogue.checks import Finding, all_checks
 from apps.catalogue.models import Code, Text
 
+from .checking import check_draft
 from .diff import Piece, word_difference
 
 
@@ -16,6 +18,8 @@ class Preview:
     model_reads: str
     customer_reads: str
     trace_keeps: str
+    findings: list[Finding]
+    passed: int | None  # checks without a finding; None while there is no text
 
 
 def preview(code: Code, present: Text | None, values: dict[str, str]) -> Preview:
@@ -33,9 +37,13 @@ def preview(code: Code, present: Text | None, values: dict[str, str]) -> Preview
         "message": new,
     }
     shown = {name: value for name, value in envelope.items() if value is not None}
+    findings = check_draft(code, values)
+    failed = {finding.id for finding in findings}
     return Preview(
         pieces=word_difference(old, new) if new else [],
         model_reads=json.dumps(shown, indent=2, ensure_ascii=False),
         customer_reads=values.get("user_message", "").strip(),
         trace_keeps=old,
+        findings=findings,
+        passed=len(all_checks()) - len(failed) if new else None,
     )

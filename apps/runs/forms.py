@@ -27,6 +27,14 @@ class RunFilter(forms.Form):
             ("without", "without errors"),
         ],
     )
+    left_out = forms.ChoiceField(
+        required=False,
+        choices=[
+            ("", "in the figures"),
+            ("only", "left out by a rule"),
+            ("both", "both"),
+        ],
+    )
     model = forms.CharField(required=False)
     agent = forms.CharField(required=False)
     code = forms.IntegerField(required=False, widget=forms.HiddenInput)
@@ -39,3 +47,10 @@ class RunFilter(forms.Form):
         return super().add_prefix(
             "errors" if field_name == "with_errors" else field_name
         )
+
+
+class OutcomeForm(forms.Form):
+    """A person's word on how a run ended."""
+
+    outcome = forms.ChoiceField(choices=OutcomeChoice)
+    note = forms.CharField(required=False, max_length=500)

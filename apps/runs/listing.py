@@ -12,6 +12,8 @@ from .weeks import WEEK, week_of
 def listed(workspace_id: int, wanted: dict[str, Any], sort: str) -> QuerySet[Run]:
     """Give a workspace's runs under the filters of `RunFilter`, in order."""
     runs = Run.objects.filter(workspace_id=workspace_id)
+    if (left_out := wanted.get("left_out")) != "both":
+        runs = runs.filter(is_excluded=left_out == "only")
     if q := wanted.get("q"):
         runs = runs.filter(
             Q(log_id__icontains=q) | Q(task_id__icontains=q) | Q(title__icontains=q)

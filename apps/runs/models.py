@@ -283,7 +283,7 @@ class DayRuns(models.Model):
 
 
 class DayLeftOut(models.Model):
-    """Runs that a rule leaves out of every figure, by the day they began. Signed rows."""
+    """Runs that a rule leaves out of every figure, by day begun. Signed rows."""
 
     workspace = models.ForeignKey(
         Workspace, on_delete=models.CASCADE, db_constraint=False

@@ -168,6 +168,18 @@ def error_counts(
     }
 
 
+def left_out(
+    workspace_id: int, since: date | None = None, until: date | None = None
+) -> list[tuple[str, int]]:
+    """Give how many runs each rule leaves out of every figure, the most first."""
+    rows = _rows(
+        f"SELECT rule, sum(runs) AS n FROM runs_dayleftout WHERE {_DAYS}"  # noqa: S608
+        " GROUP BY 1 HAVING sum(runs) <> 0 ORDER BY 2 DESC, 1",
+        _bounds(workspace_id, since, until),
+    )
+    return [(row["rule"], int(row["n"])) for row in rows]
+
+
 def by_code(
     workspace_id: int, since: date | None = None, until: date | None = None
 ) -> list[CodeCounts]:

@@ -201,7 +201,8 @@ STRONG: tuple[tuple[str, re.Pattern[str]], ...] = (
         re.compile(
             rf"(?:[\w.-]{{1,30}} ){{0,2}}{_ERRNO}|\[Errno -?\d+\]"
             r"|[^\s:][^:\n]{0,60}: (?:(?:[^\n]{0,200}[: (])?"
-            rf"{_SYSTEM_WORDS}\)?|(?:[^\n]{{0,120}}: )?(?:command )?not found)[\"'.]?\s*(?:\n|\Z)"
+            rf"{_SYSTEM_WORDS}\)?|(?:[^\n]{{0,120}}: )?(?:command )?not found)"
+            r"[\"'.]?\s*(?:\n|\Z)"
         ),
     ),
     (

@@ -1,18 +1,21 @@
 """The runs list and one run with its transcript."""
 
+from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
-from django.shortcuts import get_object_or_404, render
-from django.views.decorators.http import require_GET
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_POST
 from django.views.decorators.vary import vary_on_headers
 
 from apps.accounts.middleware import MemberRequest, member_required
+from apps.accounts.models import Role
 from apps.catalogue.models import Code
 
-from . import listing
+from . import actions, listing, queries
 from .blob import unpack
-from .forms import RunFilter
-from .models import Run, RunTranscript, ToolError
+from .forms import OutcomeForm, RunFilter
+from .models import PersonOutcome, Run, RunTranscript, ToolError
+from .outcomes import speaker
 from .reading import shown_thread
 
 PAGE_SIZE = 50
@@ -44,6 +47,7 @@ def run_list(request: MemberRequest) -> HttpResponse:
         "code": code,
         "models": listing.known_values(request.workspace.pk, "model"),
         "agents": listing.known_values(request.workspace.pk, "agent"),
+        "left_out": queries.left_out(request.workspace.pk),
     }
     fragment = request.htmx and not request.htmx.boosted  # type: ignore[attr-defined]
     return render(request, "runs/_list.html" if fragment else "runs/list.html", context)
@@ -73,6 +77,13 @@ def run_detail(request: MemberRequest, run_id: int) -> HttpResponse:
         "run": run,
         "transcript": transcript,
         "errors": errors,
+        "speaker": speaker(run.outcome, run.outcome_by),
+        "words": PersonOutcome.objects.filter(
+            workspace=request.workspace, run_identity=bytes(run.identity)
+        )
+        .select_related("said_by")
+        .order_by("-pk")[:20],
+        "may_say": request.membership.may(Role.REVIEWER),
         "counted": [error for error in errors if error.is_counted],
         "shown": shown,
         "first": first,
@@ -82,6 +93,27 @@ def run_detail(request: MemberRequest, run_id: int) -> HttpResponse:
         else None,
     }
     return render(request, "runs/detail.html", context)
+
+
+@require_POST
+@member_required(Role.REVIEWER)
+def say_outcome(request: MemberRequest, run_id: int) -> HttpResponse:
+    """Keep a person's word on how a run ended."""
+    run = get_object_or_404(Run, pk=run_id, workspace=request.workspace)
+    form = OutcomeForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "Say correct, incorrect, or unknown.")
+    elif not actions.say_outcome(
+        run,
+        form.cleaned_data["outcome"],
+        by=request.user,
+        note=form.cleaned_data["note"],
+    ):
+        messages.warning(
+            request,
+            "Kept, but not counted: the log, a list or a rule says how this run ended.",
+        )
+    return redirect("runs:detail", run.pk)
 
 
 def _number(value: str | None, default: int) -> int:

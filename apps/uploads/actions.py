@@ -13,10 +13,13 @@ from django.utils import timezone
 
 from apps.accounts.models import User, Workspace
 from apps.catalogue.resolve import storable
+from apps.runs import rule_sets
+from apps.runs.models import Rederivation
+from apps.runs.rules import Rules
 
 from .models import Deletion, Upload, UploadState
 from .raw_store import redacted
-from .tasks import delete_upload_task, ingest_upload_task
+from .tasks import delete_upload_task, ingest_upload_task, rederive_task
 from .unpacking import RefusedError
 from .zips import BadZipError
 
@@ -115,6 +118,17 @@ def request_deletion(upload: Upload, by: User | None = None) -> Deletion:
     )
     delete_upload_task.delay_on_commit(deletion.pk)
     return deletion
+
+
+@transaction.atomic
+def save_rules(
+    workspace: Workspace, rules: Rules, *, by: User | None, note: str = ""
+) -> Rederivation | None:
+    """Save new rules and let a worker read the stored runs by them; None: no change."""
+    job = rule_sets.save_rules(workspace, rules, by=by, note=storable(note))
+    if job is not None:
+        rederive_task.delay_on_commit(job.pk)
+    return job
 
 
 def set_aside_file(upload: Upload) -> ContentFile[str]:

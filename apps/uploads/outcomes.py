@@ -1,6 +1,7 @@
 """Outcomes from a list: kept, and joined with their runs whichever comes first."""
 
 from collections.abc import Sequence
+from typing import cast
 
 from django.db import connection, transaction
 
@@ -9,9 +10,10 @@ from apps.runs import rollups
 from apps.runs.outcomes import BY_LIST, BY_PERSON, BY_RULE, Said, decide, scored
 from apps.runs.people import person_outcomes
 from apps.runs.rules import Rules
-from apps.runs.transcript import OutcomeRecord, Transcript
+from apps.runs.transcript import Outcome, OutcomeRecord, Transcript
 
 from .candidates import Candidate
+from .identity import prefix_identity
 from .importers.swe_bench_report import OTHERS
 from .models import PendingOutcome, Upload
 
@@ -94,9 +96,10 @@ def apply_to_others(upload: Upload) -> None:
         return
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(
-            "SELECT id FROM runs_run WHERE upload_id = %s AND outcome = 'unknown'"
-            " AND task_id <> '' ORDER BY id FOR UPDATE",
-            [upload.pk],
+            "SELECT id FROM runs_run WHERE upload_id = %s AND task_id <> ''"
+            " AND (outcome = 'unknown' OR outcome_by LIKE ANY(%s))"
+            " ORDER BY id FOR UPDATE",
+            [upload.pk, [f"{by}%" for by in (BY_RULE, BY_PERSON)]],
         )
         ids = [row[0] for row in cursor.fetchall()]
         rollups.remove_runs(ids)
@@ -108,11 +111,21 @@ def apply_to_others(upload: Upload) -> None:
 
 
 def said_outcomes(
-    workspace_id: int, runs: Sequence[Candidate], rules: Rules
+    workspace_id: int,
+    runs: Sequence[Candidate],
+    rules: Rules,
+    upload_ids: Sequence[int] = (),
 ) -> list[Said]:
-    """Give how each run ended, by whose word counts, as far as anybody has said it."""
+    """Give how each run ended, by whose word counts, as far as anybody has said it.
+
+    Of stored runs the ids of their uploads say which were told by `apply_to_others`.
+    """
     listed = _listed(workspace_id, [run.transcript for run in runs])
     people = person_outcomes(workspace_id, [_identities(run) for run in runs])
+    rest = _of_others(set(upload_ids))
+    for run, upload_id in zip(runs, upload_ids, strict=False):
+        if run.transcript.task_id and upload_id in rest:
+            listed.setdefault(id(run.transcript), rest[upload_id])
     return [
         decide(
             Said(run.transcript.outcome, run.transcript.outcome_by),
@@ -122,6 +135,15 @@ def said_outcomes(
         )
         for run, person in zip(runs, people, strict=True)
     ]
+
+
+def _of_others(upload_ids: set[int]) -> dict[int, Said]:
+    """Give what the lists of some uploads say of runs that they do not name."""
+    rows = PendingOutcome.objects.filter(upload__in=upload_ids, task_id=OTHERS)
+    return {
+        row.upload_id: Said(cast("Outcome", row.outcome), BY_LIST + row.outcome_by)
+        for row in rows
+    }
 
 
 def _identities(run: Candidate) -> list[bytes]:

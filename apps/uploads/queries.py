@@ -61,7 +61,11 @@ def open_uploads(workspace: Workspace) -> int:
 def top_codes(upload: Upload, most: int = 8) -> list[dict[str, object]]:
     """Give the codes that most runs of an upload hit, with their outcomes."""
     hits = (
-        RunCode.objects.filter(run__upload_id=upload.pk, workspace=upload.workspace)
+        RunCode.objects.filter(
+            run__upload_id=upload.pk,
+            run__is_excluded=False,
+            workspace=upload.workspace,
+        )
         .values("code_id", "code__key", "code__title", "code__tool")
         .annotate(
             runs=Count("run_id"),

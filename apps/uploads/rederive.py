@@ -158,12 +158,10 @@ def _replace_facts(
     with_ids = [(run.pk, analysed[run.pk]) for run in runs]
     places = hold(job.workspace_id, seen(run for _, run in with_ids))
     kept_ids = take_out_errors([run.pk for run in runs])
-    names = dict(
-        Upload.objects.filter(pk__in={run.upload_id for run in runs}).values_list(
-            "pk", "name"
-        )
-    )
-    said = said_outcomes(job.workspace_id, [run for _, run in with_ids], rules)
+    uploads = [run.upload_id for run in runs]
+    names = dict(Upload.objects.filter(pk__in=uploads).values_list("pk", "name"))
+    read_again = [run for _, run in with_ids]
+    said = said_outcomes(job.workspace_id, read_again, rules, uploads)
     for run, (_, read), (outcome, by) in zip(runs, with_ids, said, strict=True):
         file_name = names.get(run.upload_id, "")
         left_out = storable(excluding_rule(read.transcript, file_name, rules))

@@ -2,11 +2,13 @@
 
 from django.urls import path
 
-from . import views
+from . import rule_views, views
 
 app_name = "uploads"
 urlpatterns = [
     path("", views.upload_list, name="list"),
+    path("rules", rule_views.save_rules, name="save-rules"),
+    path("rules/preview", rule_views.preview_rules, name="preview-rules"),
     path("formats", views.formats, name="formats"),
     path("<int:upload_id>", views.upload_detail, name="detail"),
     path("<int:upload_id>/row", views.upload_row, name="row"),

@@ -218,3 +218,23 @@ def test_texts_of_a_code_stay_after_shipping(code):
     shipped(code)
 
     assert Text.objects.filter(code=code).count() == 2
+
+
+def test_the_checks_run_on_a_draft_as_it_is_typed(client, code):
+    url = reverse("rewrites:check", args=[code.pk])
+
+    bad = client.post(url, {"agent_message": "Something went wrong at db-1.internal."})
+    good = client.post(
+        url,
+        {
+            "agent_message": "Field `id` must be a number; nothing was changed."
+            " Correct it and call update_event again.",
+            "next_action": "correct_input",
+            "retry_directive": "after_input_fix",
+        },
+    )
+
+    assert "leaks-host" in bad.content.decode()
+    assert "selects-no-branch" in bad.content.decode()
+    assert "leaks-host" not in good.content.decode()
+    assert "selects-no-branch" not in good.content.decode()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from apps.runs.analysis import ErrorFact, analyse
 from apps.runs.rules import Rules
 from apps.runs.transcript import Call, Result, Thread, ToolDefinition, Transcript, Turn
-from tests.runs.transcripts import OK, acts, asks, call, failed, run, says, transcripts
+from tests.runs.transcripts import acts, asks, call, failed, run, says, transcripts
 
 PAY = '{"order_id": "ORD-1", "amount": 50}'
 
@@ -20,7 +20,7 @@ def only(transcript: Transcript, rules: Rules | None = None) -> ErrorFact:
     return error
 
 
-# --- one error --------------------------------------------------------------------------
+# --- one error ------------------------------------------------------------------------
 
 
 def test_an_error_has_its_place_its_text_and_the_move_after_it():
@@ -35,7 +35,11 @@ def test_an_error_has_its_place_its_text_and_the_move_after_it():
 
     assert (error.thread, error.turn, error.call) == (0, 1, 1)
     assert (error.tool, error.text, error.at) == ("pay", "Error: declined", 7.0)
-    assert (error.cause, error.evidence, error.rule) == ("failed", "flagged", "is_error")
+    assert (error.cause, error.evidence, error.rule) == (
+        "failed",
+        "flagged",
+        "is_error",
+    )
     assert error.is_delivered
     assert error.is_counted
     assert (error.next_move, error.next_turn) == ("retried_changed", 2)
@@ -45,7 +49,12 @@ def test_an_error_has_its_place_its_text_and_the_move_after_it():
 
 @pytest.mark.parametrize(
     ("result_at", "call_at", "turn_at", "expected"),
-    [(3.0, 2.0, 1.0, 3.0), (None, 2.0, 1.0, 2.0), (None, None, 1.0, 1.0), (0.0, 2.0, 1.0, 0.0)],
+    [
+        (3.0, 2.0, 1.0, 3.0),
+        (None, 2.0, 1.0, 2.0),
+        (None, None, 1.0, 1.0),
+        (0.0, 2.0, 1.0, 0.0),
+    ],
 )
 def test_an_error_happened_when_its_result_came(result_at, call_at, turn_at, expected):
     turn = acts(Call("pay", result=failed(at=result_at), at=call_at))
@@ -92,7 +101,7 @@ def test_an_empty_result_alone_says_nothing():
     assert (facts.errors, facts.masked) == ([], [])
 
 
-# --- next moves -------------------------------------------------------------------------
+# --- next moves -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -140,7 +149,10 @@ def test_errors_of_a_parallel_group_share_the_turn_after_all_results():
 
     facts = analyse(transcript)
 
-    assert [error.next_move for error in facts.errors] == ["verified", "retried_unchanged"]
+    assert [error.next_move for error in facts.errors] == [
+        "verified",
+        "retried_unchanged",
+    ]
     assert [error.next_turn for error in facts.errors] == [1, 1]
 
 
@@ -211,18 +223,23 @@ def test_next_moves_and_loops_stay_inside_a_thread():
 
 
 def test_a_tool_that_the_log_declares_read_only_is_a_look_up():
-    turns = (acts(call("pay", PAY, failed())), acts(call("ledger", '{"order": "ORD-1"}')))
+    turns = (
+        acts(call("pay", PAY, failed())),
+        acts(call("ledger", '{"order": "ORD-1"}')),
+    )
     declared = [ToolDefinition("ledger", read_only=True), ToolDefinition("pay")]
 
     assert only(run(*turns)).next_move == "switched_tool"
     assert only(run(*turns, tools=declared)).next_move == "verified"
 
 
-# --- loops ------------------------------------------------------------------------------
+# --- loops ----------------------------------------------------------------------------
 
 
 def loop_lengths(*turns: Turn, rules: Rules | None = None) -> list[int]:
-    return [error.loop_length for error in analyse(run(*turns), rules or Rules()).errors]
+    return [
+        error.loop_length for error in analyse(run(*turns), rules or Rules()).errors
+    ]
 
 
 FAILING = call("pay", PAY, failed("Error: declined"))
@@ -240,7 +257,11 @@ DENIED = call("pay", PAY, failed("The user denied it."))
         ([acts(FAILING), acts(DENIED), acts(FAILING)], [1, 0, 1]),
         ([acts(FAILING), acts(call("pay", PAY, None)), acts(FAILING)], [1, 0, 1]),
         (
-            [acts(FAILING), acts(call("pay", PAY, failed("Error: no card"))), acts(FAILING)],
+            [
+                acts(FAILING),
+                acts(call("pay", PAY, failed("Error: no card"))),
+                acts(FAILING),
+            ],
             [1, 1, 1],
         ),
         ([acts(call("TodoWrite", "{}", failed()))] * 2, [1, 2]),
@@ -262,7 +283,9 @@ def test_loops_count_identical_failures_in_a_row(turns, expected):
 
 
 def test_masked_values_do_not_hide_a_loop():
-    turns = [acts(call("pay", PAY, failed(f"Error: busy, try in {n} s"))) for n in (9, 31)]
+    turns = [
+        acts(call("pay", PAY, failed(f"Error: busy, try in {n} s"))) for n in (9, 31)
+    ]
 
     assert loop_lengths(*turns) == [1, 2]
 
@@ -276,68 +299,7 @@ def test_a_sub_tool_is_a_tool_of_its_own_in_loops():
     assert loop_lengths(acts(grep, ls), acts(grep)) == [1, 1]
 
 
-# --- suggestions ------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("tool", "others", "is_suggested"),
-    [
-        ("find_orders", [Result("[3 orders]")], True),
-        ("find_orders", [failed("Error: timeout")], True),
-        ("find_orders", [Result("Error: timeout")], True),
-        ("find_orders", [Result("[]")], False),
-        ("find_orders", [failed("The user denied it.")], False),
-        ("find_orders", [None], False),
-        ("bash", [Result("a.py")], False),
-        ("think", [Result("hm")], False),
-    ],
-    ids=[
-        "elsewhere it finds",
-        "elsewhere it fails",
-        "elsewhere it fails, by its text",
-        "it never finds anything",
-        "elsewhere a person refused it",
-        "elsewhere there is no result",
-        "a command may print nothing",
-        "a thought gives nothing",
-    ],
-)
-def test_nothing_from_a_call_that_elsewhere_tells_is_suggested(
-    tool, others, is_suggested
-):
-    turns = [acts(call(tool, PAY, result)) for result in (Result("[]"), *others)]
-
-    facts = analyse(run(*turns))
-
-    assert [(f.rule, f.turn) for f in facts.masked] == [("empty-result", 0)] * is_suggested
-
-
-def test_nothing_from_other_arguments_is_an_answer():
-    found = acts(call("find_orders", '{"q": "a"}', Result("[3 orders]")))
-    nothing = acts(call("find_orders", '{"q": "b"}', Result("[]")))
-
-    assert analyse(run(found, nothing)).masked == []
-
-
-def test_suggestions_are_in_no_count():
-    hidden = acts(call("bash", "{}", Result("error: bad tree", is_error=False)))
-
-    facts = analyse(run(hidden, acts(call("pay"))))
-
-    (fact,) = facts.masked
-    assert (fact.evidence, fact.rule, fact.is_counted) == ("masked", "error-prefix", False)
-    assert (fact.next_move, fact.fingerprint) == (None, None)
-    assert facts.errors == []
-
-
-def test_a_suggestion_can_be_switched_off():
-    turns = [acts(call("find", PAY, Result(text))) for text in ("", "3 orders")]
-    off = Rules(disabled_evidence=frozenset({"empty-result@find"}))
-
-    assert analyse(run(*turns), off).masked == []
-
-
-# --- counts and hashes ------------------------------------------------------------------
+# --- counts ---------------------------------------------------------------------------
 
 
 def test_counts_are_of_all_threads():
@@ -400,70 +362,6 @@ def test_the_order_in_which_siblings_results_came_changes_nothing(transcript, ch
             result.turns_before = arrival
 
     assert analyse(transcript) == before
-
-
-def test_the_content_hash_is_of_what_was_said_and_done():
-    def hashed(*turns, **values):
-        return analyse(run(*turns, **values)).content_hash
-
-    same = hashed(asks(), acts(call("pay", PAY)))
-
-    assert hashed(asks(), acts(Call("pay", PAY, "call-9", Result("fine", at=5.0)))) == same
-    assert len(same) == 16
-    others = [
-        hashed(asks("Other."), acts(call("pay", PAY))),
-        hashed(asks(), acts(call("pay", "{}"))),
-        hashed(asks(), acts(call("pay", PAY, None))),
-        hashed(asks(), acts(call("pay", PAY, Result("")))),
-        hashed(asks(), acts(), acts(call("pay", PAY))),
-        hashed(asks()),
-    ]
-    assert len({same, *others}) == 1 + len(others)
-
-
-def test_the_content_hash_keeps_threads_and_parts_apart():
-    one = Transcript("made", [Thread([says("a"), says("b")])])
-    two = Transcript("made", [Thread([says("a")]), Thread([says("b")])])
-    joined = Transcript("made", [Thread([says("ab")])])
-
-    hashes = {analyse(t).content_hash for t in (one, two, joined)}
-
-    assert len(hashes) == 3
-
-
-def test_every_beginning_of_a_run_without_an_id_is_hashed():
-    turns = [asks(), acts(call("pay", PAY)), asks("And?"), acts(call("mail")), says("Ok.")]
-
-    whole = analyse(run(*turns, run_id="")).prefix_hashes
-
-    for count in range(1, len(turns) + 1):
-        beginning = analyse(run(*turns[:count], run_id="")).prefix_hashes
-        assert whole[: len(beginning)] == beginning
-    assert len(set(whole)) == len(whole)
-
-
-def test_a_log_that_was_cut_while_calls_were_open_is_a_beginning():
-    open_calls = acts(call("pay", PAY, None), call("mail", "{}", None))
-    answered = acts(call("pay", PAY), call("mail"))
-
-    cut = analyse(run(asks(), open_calls, run_id="")).prefix_hashes
-    whole = analyse(run(asks(), answered, says("Done."), run_id="")).prefix_hashes
-
-    assert cut[-1] in whole[:-1]
-
-
-def test_known_wrong_a_log_that_was_cut_between_two_results_is_no_beginning():
-    half = acts(call("pay", PAY, OK), call("mail", "{}", None))
-    answered = acts(call("pay", PAY), call("mail"))
-
-    cut = analyse(run(asks(), half, run_id="")).prefix_hashes
-    whole = analyse(run(asks(), answered, run_id="")).prefix_hashes
-
-    assert cut[-1] not in whole  # wanted: in
-
-
-def test_a_run_with_an_id_needs_no_beginnings():
-    assert analyse(run(asks(), says("Done."))).prefix_hashes == []
 
 
 def test_analysis_takes_no_part_of_a_transcript_away():

@@ -32,7 +32,9 @@ def test_every_text_survives(text):
     assert unpack(pack(transcript)) == transcript
 
 
-@pytest.mark.parametrize("text", ["\x00", "🦊👩‍👩‍👧", "a\x00\x00b", "\ufffd\ufeff", "\r\n\t"])
+@pytest.mark.parametrize(
+    "text", ["\x00", "🦊👩‍👩‍👧", "a\x00\x00b", "\ufffd\ufeff", "\r\n\t"]
+)
 def test_nul_and_emoji_survive(text):
     transcript = Transcript("made", [Thread([Turn("user", text)])])
 
@@ -41,7 +43,9 @@ def test_nul_and_emoji_survive(text):
 
 @given(st.none() | st.booleans() | st.text(max_size=3) | st.floats(allow_nan=False))
 def test_a_scores_value_keeps_its_type(value):
-    transcript = Transcript("made", [], scores=[Score("s", value, higher_is_better=False)])
+    transcript = Transcript(
+        "made", [], scores=[Score("s", value, higher_is_better=False)]
+    )
 
     (score,) = unpack(pack(transcript)).scores
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from apps.runs.loops import Step, follow
+from apps.runs.loops import Loops, Step, follow
 
 A = Step("pay", '{"id": 1}', "timeout")
 A_REORDERED = Step("pay", '{ "id" : 1 }', "timeout")
@@ -14,7 +14,8 @@ B_FINE = Step("mail", "{}", None)
 
 
 def lengths(*turns: list[Step]) -> list[list[int]]:
-    loops, found = {}, []
+    loops: Loops = {}
+    found = []
     for turn in turns:
         loops, counted = follow(turn, loops)
         found.append(counted)

@@ -25,7 +25,9 @@ def test_pretty_lays_out_json_and_nothing_else(arguments, expected):
     assert pretty(arguments) == expected
 
 
-@pytest.mark.parametrize("arguments", ["[" * 100_000, f'{{"a": "{"x" * SHOWN_CHARS}"}}'])
+@pytest.mark.parametrize(
+    "arguments", ["[" * 100_000, f'{{"a": "{"x" * SHOWN_CHARS}"}}']
+)
 def test_pretty_leaves_what_is_deep_or_long(arguments):
     assert pretty(arguments) == arguments
 
@@ -33,7 +35,9 @@ def test_pretty_leaves_what_is_deep_or_long(arguments):
 def test_a_thread_shows_its_turns_with_their_calls():
     transcript = run(
         asks("Pay it."),
-        acts(call("pay", '{"a":1}', failed("Error: declined")), call("mail"), text="Hm."),
+        acts(
+            call("pay", '{"a":1}', failed("Error: declined")), call("mail"), text="Hm."
+        ),
         says("Sorry."),
     )
 

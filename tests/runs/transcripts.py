@@ -38,13 +38,15 @@ def run(*turns: Turn, **values: Any) -> Transcript:
     return Transcript("made", [Thread(list(turns))], **{"run_id": "r1", **values})
 
 
-# --- drawn ------------------------------------------------------------------------------
+# --- drawn ----------------------------------------------------------------------------
 
 # Few values, so that what is drawn often meets itself again; NUL, emoji and letters
 # that a database or a hash may stumble over are among them.
 TEXTS = st.sampled_from(["", "yes", "a\x00b", "🦊 ünï", "Error: boom", '{"ok": false}'])
 TOOLS = st.sampled_from(["pay", "get_order", "bash", "think"])
-ARGUMENTS = st.sampled_from(["{}", '{"a": 1, "b": 2}', '{"b":2,"a":1}', "ls -l", "[1, 2]"])
+ARGUMENTS = st.sampled_from(
+    ["{}", '{"a": 1, "b": 2}', '{"b":2,"a":1}', "ls -l", "[1, 2]"]
+)
 TIMES = st.none() | st.sampled_from([0.0, 1.5, 1_790_000_000.0])
 
 

@@ -19,7 +19,7 @@ def identity(transcript: Transcript) -> bytes:
     return run_identity(transcript, facts.content_hash, last)
 
 
-# --- which run it is --------------------------------------------------------------------
+# --- which run it is ------------------------------------------------------------------
 
 
 def test_a_global_id_stands_alone():
@@ -80,7 +80,13 @@ def test_a_run_without_an_id_is_found_by_each_of_its_beginnings():
         run(asks(), acts(call("pay", PAY, failed())), run_id=""),
         run(asks(), acts(call("pay", PAY)), says("Done."), asks("And?"), run_id=""),
     ],
-    ids=["another prompt", "an end", "other arguments", "another result", "a longer one"],
+    ids=[
+        "another prompt",
+        "an end",
+        "other arguments",
+        "another result",
+        "a longer one",
+    ],
 )
 def test_what_is_no_beginning_is_another_run(other):
     turns = [asks(), acts(call("pay", PAY)), says("Done.")]
@@ -89,7 +95,7 @@ def test_what_is_no_beginning_is_another_run(other):
     assert identity(other) not in {prefix_identity("made", h) for h in hashes}
 
 
-# --- which version stands ---------------------------------------------------------------
+# --- which version stands -------------------------------------------------------------
 
 
 def test_the_longer_version_stands():
@@ -145,7 +151,11 @@ def test_a_sub_agents_file_adds_to_its_run_whichever_comes_first():
     assert merged(part, whole) == joined
     assert [thread.id for thread in joined.threads] == ["", "agent-1"]
     assert not joined.is_part
-    assert (joined.title, joined.model, joined.outcome) == ("Orders", "large", "correct")
+    assert (joined.title, joined.model, joined.outcome) == (
+        "Orders",
+        "large",
+        "correct",
+    )
     assert joined.started_at == 5.0
 
 
@@ -155,7 +165,12 @@ def test_a_long_sub_agent_does_not_speak_for_its_run():
 
     joined = merged(part, whole)
 
-    assert (joined.title, joined.model, joined.outcome, joined.ending) == ("", "", "unknown", "")
+    assert (joined.title, joined.model, joined.outcome, joined.ending) == (
+        "",
+        "",
+        "unknown",
+        "",
+    )
 
 
 def test_two_parts_stay_a_part_until_the_run_comes():
@@ -180,9 +195,8 @@ def test_a_newer_version_of_a_sub_agents_file_replaces_the_older():
 
 
 def test_threads_stand_as_they_began_and_main_first():
-    def thread(id: str, at: float | None) -> Thread:
-        kind = "sub_agent" if id else "main"
-        return Thread([says("a", at=at)], id=id, kind=kind)
+    def thread(name: str, at: float | None) -> Thread:
+        return Thread([says("a", at=at)], name, "sub_agent" if name else "main")
 
     first = Transcript("made", [thread("", 5.0), thread("branch-10", None)])
     second = Transcript("made", [thread("late", 9.0), thread("branch-9", None)])

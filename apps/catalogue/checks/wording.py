@@ -44,7 +44,8 @@ def is_about_authorization(subject: Subject) -> bool:
     category = subject.envelope.category if subject.envelope else None
     if category is not None:
         return category is Category.AUTHORIZATION
-    return bool(_AUTHORIZATION.search(subject.text))
+    over_a_rate = re.search(r"(?i)rate.?limit|quota", subject.text)  # 403 of some APIs
+    return bool(_AUTHORIZATION.search(subject.text)) and not over_a_rate
 
 
 def spans(pattern: re.Pattern[str], text: str) -> tuple[tuple[int, int], ...]:
