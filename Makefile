@@ -22,9 +22,10 @@ $(shell test ! -e $(VENV)/pyvenv.cfg || $(BIN)/python -c '' 2>/dev/null || rm -r
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 .PHONY: help install up stop test lint format lock clean
+.PHONY: bench-ingest bench-fingerprints bench-coverage chaos
 
 help: ## List the targets
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
 
 install: $(VENV)/.dev ## Build .venv with all that the lock files name
 
@@ -63,6 +64,18 @@ lock: $(VENV)/bin/python ## Write the lock files anew after a change in pyprojec
 # serves as well.
 LOCK_FLAGS = --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --no-header $(LOCK_ARGS)
+
+bench-ingest: install ## Ingest 20,000 runs beside two limits; prints speed, CPU, memory
+	@$(BIN)/python -W ignore -m tests.bench.ingest $(BENCH_ARGS)
+
+bench-fingerprints: install ## Fingerprints a second, cold and warm, on one core
+	@$(BIN)/python -m tests.bench.fingerprints
+
+bench-coverage: install ## Simulate verdicts and estimates: coverage, false alarms, power
+	@$(BIN)/python -m tests.bench.coverage
+
+chaos: install ## Kill workers, Redis and PostgreSQL during an upload, then compare
+	@$(BIN)/python -W ignore -m tests.bench.chaos $(CHAOS_ARGS)
 
 clean: stop ## Remove .venv and all state in var/
 	@place=$$(readlink var/postgres); case "$$place" in */errata-*) rm -rf "$$place";; esac

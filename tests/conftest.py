@@ -35,6 +35,12 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     app.conf.broker_transport_options = {**options, "global_keyprefix": QUEUE_PREFIX}
 
 
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Stop the servers of a CI run; at a desk they stay up for the next one."""
+    if os.environ.get("CI"):
+        embedded.stop()
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder of sample logs beside the checkout; without it the test skips."""

@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from apps.accounts.models import Role
-from apps.catalogue.models import Code, FoldSuggestion, RuleKind
+from apps.catalogue.models import Code, FoldSuggestion, RuleKind, Text, Tool
 from apps.codes.placements import Plan, place
 from apps.labels.actions import draw_weekly_batch
 from apps.labels.models import Pair
@@ -28,12 +28,18 @@ OPEN = {
 OWN_STATUS = {  # an act without its values is refused kindly
     "accounts:choose-workspace": (404,),
     "labels:label-pair": (422,),
+    "codes:read-tools": (422,),
+    "uploads:preview-rules": (422,),
+    "uploads:save-rules": (422,),
 }
 POST_ONLY = {
     "accounts:sign-out",
     "accounts:choose-workspace",
+    "codes:adopt",
     "codes:answer",
+    "codes:confirm",
     "codes:mute",
+    "codes:read-tools",
     "codes:regroup",
     "codes:rename",
     "codes:undo",
@@ -45,6 +51,7 @@ POST_ONLY = {
     "triage:close",
     "triage:decide",
     "runs:say-outcome",
+    "uploads:say-failure",
     "uploads:cancel",
     "uploads:preview-rules",
     "uploads:save-rules",
@@ -83,6 +90,8 @@ def rows(workspace, owner) -> dict[str, int]:
     )
     return {
         "job_id": job.pk,
+        "text_id": Text.objects.values_list("pk", flat=True)[0],
+        "tool_id": Tool.objects.create(workspace=workspace, name="spare").pk,
         "rule_id": job.rule.pk,
         "suggestion_id": suggestion.pk,
         "error_id": ToolError.objects.values_list("pk", flat=True)[0],
@@ -135,11 +144,16 @@ def test_an_act_is_not_a_get(name, rows, client):
 @pytest.mark.parametrize(
     "name",
     [
+        "codes:add-tool",
+        "codes:adopt",
         "codes:answer",
+        "codes:confirm",
         "codes:mute",
         "codes:place",
+        "codes:read-tools",
         "codes:regroup",
         "codes:rename",
+        "codes:tool",
         "codes:undo",
         "labels:draw",
         "uploads:cancel",

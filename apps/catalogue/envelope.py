@@ -1,8 +1,9 @@
 """The typed error envelope: what a code promises about state, retries and what is next.
 
-Its fields and their mapping to published standards are in `docs/envelope.md`. An
-`Envelope` that lacks what it needs cannot be made (each refusal is one sentence); one
-that contradicts itself or its tool can, and `contradictions.py` says how.
+Its fields map to RFC 9457, google.rpc.Status and MCP results without loss (see the
+exports); only `commit_state` has no equivalent anywhere. An `Envelope` that lacks what
+it needs cannot be made (each refusal is one sentence); one that contradicts itself or
+its tool can, and `contradictions.py` says how.
 """
 
 import re

@@ -87,8 +87,8 @@ class Text(models.Model):
     """One version of a code's message: delivered text with what varies masked.
 
     `home` is the code that the fingerprint alone gives, `code` the one where the rules
-    of the workspace then place it (`placement.py`). Where a rule splits by the raw text, a
-    text has a row for each side, since one masked form may hold both.
+    of the workspace then place it (`placement.py`). Where a rule splits by the raw
+    text, a text has a row for each side, since one masked form may hold both.
 
     A shipped rewrite is a text too. Delivered texts that a shipped one produced (its
     placeholders filled in) point to it by `version_of`; a rewrite's figures count both.

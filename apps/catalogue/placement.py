@@ -123,7 +123,7 @@ def fitting(pattern: str, *, is_regex: bool) -> Callable[[str], bool]:
         raise PatternError(f"This is no regular expression: {exc}.") from exc
     if _repeats(tree, inside=False) > _MAX_REPEATS:
         raise PatternError(
-            f"Use at most {_MAX_REPEATS} open repeats (*, +), so that no text takes long."
+            f"Use at most {_MAX_REPEATS} open repeats (*, +): no text may take long."
         )
     compiled = re.compile(pattern)
     return lambda text: compiled.search(text[:REGEX_CHARS]) is not None

@@ -1,8 +1,8 @@
 """Envelope fields proposed for a code, from what is seen of its errors.
 
-The tables are those of `docs/envelope.md`: google.rpc codes (AIP-193, AIP-194) with
-their HTTP statuses, MCP annotations, Stripe's advice, Retry-After (RFC 9110). A
-proposal is for a person to confirm: it carries its reasons, and what contradicts it.
+The tables are of google.rpc codes (AIP-193, AIP-194) with their HTTP statuses, MCP
+annotations, Stripe's advice and Retry-After (RFC 9110). A proposal is for a person to
+confirm: it carries its reasons, and what contradicts it.
 """
 
 import re

@@ -189,12 +189,10 @@ def _make(workspace_id: int, items: list[Seen]) -> None:
         ],
         ignore_conflicts=True,
     )
-    codes = dict(
-        ((tool, key), pk)
-        for tool, key, pk in Code.objects.filter(
-            workspace_id=workspace_id, key__in={key for _, key in wanted}
-        ).values_list("tool", "key", "pk")
+    found = Code.objects.filter(
+        workspace_id=workspace_id, key__in={key for _, key in wanted}
     )
+    codes = {(code.tool, code.key): code.pk for code in found.only("tool", "key")}
     with transaction.atomic():  # short: rules must not change before the rows stand
         hold_places(workspace_id)
         rules = live_rules(workspace_id)

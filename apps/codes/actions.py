@@ -1,10 +1,16 @@
 """What people change on a code itself; where texts belong is in `placements`."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.db import transaction
 
-from apps.accounts.models import User
-from apps.catalogue.models import Code, CodeChange
+from apps.accounts.models import User, Workspace
+from apps.catalogue.models import Code, CodeChange, Text, Tool
 from apps.catalogue.resolve import storable
+from apps.rewrites import actions as rewrites
+from apps.rewrites.models import Rewrite, RewriteState
+from apps.runs.queries import by_text
 
 
 @transaction.atomic
@@ -41,3 +47,47 @@ def _log(code: Code, what: str, before: str, after: str, by: User | None) -> Non
         after=after,
         made_by=by,
     )
+
+
+@transaction.atomic
+def adopt(text: Text, *, by: User | None) -> Rewrite:
+    """Make an unannounced text a rewrite, shipped on the day it was first seen.
+
+    Raises ValueError if it has no day, or while another draft of the code is open.
+    """
+    code = text.code
+    counts = {found.text_id: found for found in by_text(code.workspace_id, code.pk)}
+    first = counts[text.pk].first_day if text.pk in counts else None
+    if first is None:
+        raise ValueError("This text was never seen on a known day.")
+    open_states = [RewriteState.DRAFT, RewriteState.IN_REVIEW]
+    if Rewrite.objects.filter(code=code, state__in=open_states).exists():
+        raise ValueError("A draft of this code is open. Ship it first.")
+    contract = {
+        name: getattr(code, name)
+        for name in (
+            "category",
+            "commit_state",
+            "retry_directive",
+            "next_action",
+            "alternative_tool",
+        )
+    }
+    draft = rewrites.save_draft(code, by=by, agent_message=text.sample, **contract)
+    return rewrites.ship(draft, first, by=by)
+
+
+@transaction.atomic
+def save_tool(
+    workspace: Workspace, tool: Tool | None, values: Mapping[str, Any]
+) -> Tool:
+    """Write what a person says of a tool; logs then change it no more."""
+    columns = {
+        name: storable(value) if isinstance(value, str) else value
+        for name, value in values.items()
+    }
+    if tool is None:
+        return Tool.objects.create(workspace=workspace, is_edited=True, **columns)
+    Tool.objects.filter(pk=tool.pk).update(is_edited=True, **columns)
+    tool.refresh_from_db()
+    return tool

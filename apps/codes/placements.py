@@ -123,24 +123,25 @@ def place(plan: Plan, *, by: User | None, why: str) -> PlacementJob:
     return PlacementJob.objects.create(
         workspace_id=source.workspace_id,
         rule=rule,
-        title=f"{_WORDS[plan.kind]} {source} {_TO[plan.kind]} {into}"[:300],
+        title=_title(rule),
         errors_expected=expected.errors,
         made_by=by,
     )
 
 
 _WORDS = {
-    RuleKind.FOLD: "Fold",
-    RuleKind.MERGE: "Merge",
-    RuleKind.SPLIT: "Split",
-    RuleKind.MOVE: "Move",
+    "fold": ("Fold", "into"),
+    "merge": ("Merge", "into"),
+    "split": ("Split", "off into"),
+    "move": ("Move", "to"),
+    "apart": ("Keep apart", "and"),
 }
-_TO = {
-    RuleKind.FOLD: "into",
-    RuleKind.MERGE: "into",
-    RuleKind.SPLIT: "off into",
-    RuleKind.MOVE: "to",
-}
+
+
+def _title(rule: PlacementRule, before: str = "") -> str:
+    act, to = _WORDS[rule.kind]
+    tool = f" of {rule.into.tool}" if rule.kind == RuleKind.MOVE else ""
+    return f"{before}{act} {rule.code} {to} {rule.into}{tool}"[:300]
 
 
 @transaction.atomic
@@ -159,8 +160,7 @@ def undo(rule: PlacementRule, *, by: User | None) -> PlacementJob:
     return PlacementJob.objects.create(
         workspace_id=locked.workspace_id,
         rule=locked,
-        title=f"Undo: {_WORDS.get(RuleKind(locked.kind), 'Keep apart')}"
-        f" {locked.code} {_TO.get(RuleKind(locked.kind), 'and')} {locked.into}"[:290],
+        title=_title(locked, "Undo: "),
         errors_expected=expected.errors,
         made_by=by,
     )
@@ -222,7 +222,10 @@ def _divide(job: PlacementJob) -> None:
         text.pk: text for text in Text.objects.filter(pk__in=job.raw_texts).iterator()
     }
     base_of = {pk: pk for pk in bases}
-    base_of |= dict(Text.objects.filter(side_of__in=bases).values_list("pk", "side_of"))
+    base_of |= {
+        side.pk: side.side_of_id or side.pk
+        for side in Text.objects.filter(side_of__in=bases).only("side_of")
+    }
     last = 0
     while rows := moving.errors_of_texts(job.codes, list(base_of), last):
         last = rows[-1].pk
@@ -238,7 +241,9 @@ def _divide(job: PlacementJob) -> None:
         text_of = {key: place.text_id for key, place in places.items()}
         text_of |= {base.key: base.pk for base in bases.values()}
         targets = {pk: text_of[side_key(*side)] for pk, side in sides.items()}
-        moves = {row.pk: targets[row.pk] for row in rows if targets[row.pk] != row.text_id}
+        moves = {
+            row.pk: targets[row.pk] for row in rows if targets[row.pk] != row.text_id
+        }
         runs = sorted({row.run_id for row in rows if row.pk in moves})
         _progress(job, moving.move_errors(moves, runs))
 

@@ -1,17 +1,18 @@
 """Reads of the code pages, across the apps below."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 
-from django.db.models import QuerySet
+from django.db.models import Max, QuerySet, Sum
 
 from apps.accounts.models import Workspace
 from apps.catalogue.models import Code, Text
 from apps.rewrites.models import Rewrite, RewriteState
 from apps.runs import queries
-from apps.runs.models import ToolError
+from apps.runs.models import DayErrors, ToolError
 from apps.runs.rates import Rate
-from apps.runs.weeks import this_week
+from apps.runs.weeks import this_week, week_of
 from apps.trends.ranking import CostRow, costs
 from apps.trends.series import four_full_weeks
 
@@ -112,6 +113,8 @@ class TextRow:
     counts: queries.TextCounts
     rate: Rate
     rewrite: Rewrite | None
+    week_share: float | None  # of the code's errors in its last week; None: no day
+    is_unannounced: bool  # first seen later than the rest, and nobody shipped it
 
 
 def summary(code: Code) -> Summary:
@@ -138,8 +141,7 @@ def texts_of(code: Code) -> list[TextRow]:
         known = counts.get(text_id)
         counts[text_id] = known.joined(found) if known else found
     rewrites = {
-        rewrite.text_id: rewrite
-        for rewrite in Rewrite.objects.filter(text__code=code)
+        rewrite.text_id: rewrite for rewrite in Rewrite.objects.filter(text__code=code)
     }
     order = {text_id: place for place, text_id in enumerate(counts)}
     texts = [
@@ -148,23 +150,60 @@ def texts_of(code: Code) -> list[TextRow]:
         if text.side_of_id is None or text.pk in counts
     ]
     rows: list[TextRow] = []
+    shares = _week_shares(code, versions)
+    began = min((c.first_day for c in counts.values() if c.first_day), default=None)
     for text in sorted(texts, key=lambda t: (order.get(t.pk, len(order)), t.pk)):
         found = counts.get(text.pk, queries.TextCounts(text.pk))
         o = found.outcomes
         rate = Rate.of(o.correct, o.incorrect, o.unknown)
-        rows.append(TextRow(len(rows) + 1, text, found, rate, rewrites.get(text.pk)))
+        rewrite = rewrites.get(text.pk)
+        is_late = (
+            began is not None
+            and found.first_day is not None
+            and found.first_day >= began + timedelta(weeks=1)
+        )
+        rows.append(
+            TextRow(
+                len(rows) + 1,
+                text,
+                found,
+                rate,
+                rewrite,
+                shares.get(text.pk, 0.0) if shares else None,
+                # texts that a fold or a merge brought here differ for that reason
+                is_late and rewrite is None and text.home_id == code.pk,
+            )
+        )
     return rows
 
 
-def errors_of(code: Code) -> QuerySet[ToolError]:
-    """Give a code's errors, the latest first."""
-    return (
-        ToolError.objects.filter(
-            code=code, is_counted=True, run__is_excluded=False
-        )
-        .select_related("run")
-        .order_by("-day", "-pk")
+def _week_shares(code: Code, versions: Mapping[int, int | None]) -> dict[int, float]:
+    """Share of each text in the errors of the last week in which the code was hit."""
+    days = DayErrors.objects.filter(code=code, is_counted=True, day__isnull=False)
+    last = days.filter(errors__gt=0).aggregate(day=Max("day"))["day"]
+    if last is None:
+        return {}
+    counted = (
+        days.filter(day__gte=week_of(last))
+        .values_list("text")
+        .annotate(n=Sum("errors"))
     )
+    shares: dict[int, float] = {}
+    found = {text_id: n for text_id, n in counted if n}
+    for text_id, n in found.items():
+        shown = versions.get(text_id) or text_id
+        shares[shown] = shares.get(shown, 0.0) + n / sum(found.values())
+    return shares
+
+
+def errors_of(code: Code, move: str = "") -> QuerySet[ToolError]:
+    """Give a code's errors, the latest first; of one next move if it is named."""
+    errors = ToolError.objects.filter(
+        code=code, is_counted=True, run__is_excluded=False
+    )
+    if move:
+        errors = errors.filter(next_move=move)
+    return errors.select_related("run").order_by("-day", "-pk")
 
 
 def open_draft(code: Code) -> Rewrite | None:

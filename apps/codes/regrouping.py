@@ -6,6 +6,7 @@ the errors, not of the upload), else the smaller key.
 """
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple
@@ -56,7 +57,7 @@ class Regrouped:
 
 
 def regroup_workspace(workspace: Workspace) -> Regrouped:
-    """Make the folds that the texts ask for; suggest the doubtful. Safe to run twice."""
+    """Make the folds that the texts ask for, suggest doubtful ones. May run twice."""
     found = _find(workspace.pk)
     with transaction.atomic():
         placing.hold_alone(workspace.pk)
@@ -110,6 +111,41 @@ def _judge(
     apart: set[frozenset[int]],
 ) -> Found:
     """Turn groups of texts into folds of codes. Pure."""
+
+    def rank(code: int) -> tuple[bool, date, str]:
+        return (code not in touched, days.get(code, date.max), codes[code].key)
+
+    folds: dict[Fold, str] = {}
+    doubts: dict[Fold, str] = {}
+    standing: dict[int, int] = {}
+    for members, reason in _joined(regrouped, home_of, codes):
+        stands, *others = sorted(members, key=rank)
+        together = [stands]
+        standing[stands] = stands
+        for other in others:
+            fold = Fold(other, stands)
+            is_apart = any(frozenset((other, one)) in apart for one in together)
+            if is_apart or other in touched:
+                standing[other] = other
+                if not is_apart:
+                    doubts[fold] = f"{reason}; people worked on both"
+            else:
+                together.append(other)
+                standing[other] = stands
+                folds[fold] = reason
+    for suggestion in regrouped.suggestions:
+        one, two = (standing[home_of[suggestion.tool, key]] for key in suggestion.keys)
+        stands, other = sorted((one, two), key=rank)
+        fold = Fold(other, stands)
+        if one != two and frozenset(fold) not in apart:
+            doubts.setdefault(fold, suggestion.reason)
+    return Found(folds, doubts)
+
+
+def _joined(
+    regrouped: Regrouping, home_of: dict[tuple[str, str], int], codes: Iterable[int]
+) -> list[tuple[list[int], str]]:
+    """Give the codes whose texts are one group, with the reason. Pure."""
     parents: dict[int, int] = {}
 
     def root(code: int) -> int:
@@ -117,47 +153,21 @@ def _judge(
             code = parents[code]
         return code
 
-    reasons: dict[int, set[str]] = defaultdict(set)
+    why: dict[int, set[str]] = defaultdict(set)
     for group in regrouped.groups:
         homes = sorted({home_of[group.tool, key] for key in group.members})
         for home in homes:
-            reasons[home].update(group.reasons)
+            why[home].update(group.reasons)
             one, other = sorted((root(homes[0]), root(home)))
             if one != other:
                 parents[other] = one
-
-    def rank(code: int) -> tuple[bool, date, str]:
-        return (code not in touched, days.get(code, date.max), codes[code].key)
-
-    joined: dict[int, list[int]] = defaultdict(list)
+    members: dict[int, list[int]] = defaultdict(list)
     for home in codes:
-        joined[root(home)].append(home)
-    folds: dict[Fold, str] = {}
-    doubts: dict[Fold, str] = {}
-    standing: dict[int, int] = {}
-    for members in joined.values():
-        stands, *others = sorted(members, key=rank)
-        standing[stands] = stands
-        for other in others:
-            fold = Fold(other, stands)
-            reason = "; ".join(sorted(reasons[other] | reasons[stands]))
-            if frozenset(fold) in apart:
-                standing[other] = other
-            elif other in touched:
-                standing[other] = other
-                doubts[fold] = f"{reason}; people worked on both"
-            else:
-                standing[other] = stands
-                folds[fold] = reason
-    for suggestion in regrouped.suggestions:
-        one, two = (
-            standing[home_of[suggestion.tool, key]] for key in suggestion.keys
-        )
-        stands, other = sorted((one, two), key=rank)
-        fold = Fold(other, stands)
-        if one != two and frozenset(fold) not in apart:
-            doubts.setdefault(fold, suggestion.reason)
-    return Found(folds, doubts)
+        members[root(home)].append(home)
+    return [
+        (homes, "; ".join(sorted(set().union(*(why[home] for home in homes)))))
+        for homes in members.values()
+    ]
 
 
 def _touched(workspace_id: int) -> set[int]:

@@ -53,7 +53,8 @@ def code_list(request: MemberRequest) -> HttpResponse:
 def code_detail(request: MemberRequest, code_id: int) -> HttpResponse:
     """One code: what happened, every text delivered for it, the latest errors."""
     code = get_object_or_404(Code, pk=code_id, workspace=request.workspace)
-    errors = Paginator(queries.errors_of(code), ERRORS_A_PAGE)
+    move = request.GET.get("move", "")
+    errors = Paginator(queries.errors_of(code, move), ERRORS_A_PAGE)
     page = errors.get_page(request.GET.get("page"))
     context = {
         "section": "codes",
@@ -61,6 +62,7 @@ def code_detail(request: MemberRequest, code_id: int) -> HttpResponse:
         "summary": queries.summary(code),
         "texts": queries.texts_of(code),
         "page": page,
+        "move": move,
         "open_draft": queries.open_draft(code),
         "placement": placing_queries.placement_of(request.workspace, code),
         "may_edit": request.membership.may(Role.EDITOR),

@@ -29,9 +29,7 @@ def why_code(request: MemberRequest, error_id: int) -> HttpResponse:
         "why": why(request.workspace.pk, error.tool, raw_text(error)),
     }
     fragment = request.htmx and not request.htmx.boosted  # type: ignore[attr-defined]
-    return render(
-        request, "codes/_why.html" if fragment else "codes/why.html", context
-    )
+    return render(request, "codes/_why.html" if fragment else "codes/why.html", context)
 
 
 @member_required()

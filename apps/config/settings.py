@@ -18,7 +18,7 @@ from apps.config import embedded
 django_stubs_ext.monkeypatch()  # so that ModelForm[User] can be written
 
 BASE_DIR = Path(__file__).resolve().parents[2]
-VAR_DIR = Path(os.environ.get("ERRATA_VAR", BASE_DIR / "var"))
+VAR_DIR = embedded.var_folder()
 
 
 def env_flag(name: str, default: bool) -> bool:
@@ -74,7 +74,7 @@ def secret_key() -> str:
         raise ImproperlyConfigured("Set SECRET_KEY: a long random text, kept secret.")
     from django.core.management.utils import get_random_secret_key
 
-    VAR_DIR.mkdir(parents=True, exist_ok=True)
+    VAR_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
     made = get_random_secret_key()
     try:
         descriptor = os.open(kept, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -8,6 +8,7 @@ from django.utils import timezone
 from apps.accounts.models import User
 from apps.catalogue.fingerprints import v1
 from apps.catalogue.models import Code, Text, TextOrigin
+from apps.catalogue.placing import hold_alone
 from apps.catalogue.resolve import storable
 from apps.catalogue.templates import matches
 from apps.runs import rollups
@@ -45,6 +46,7 @@ def ship(rewrite: Rewrite, shipped_on: date, *, by: User | None) -> Rewrite:
     whether logs with the new text were uploaded before or after. Raises
     RewriteRefusedError if it is no draft, or if another code has this very text.
     """
+    hold_alone(rewrite.workspace_id)  # no upload writes errors of these texts meanwhile
     locked = (
         Rewrite.objects.select_for_update().select_related("code").get(pk=rewrite.pk)
     )

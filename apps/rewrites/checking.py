@@ -1,4 +1,4 @@
-"""Runs the catalogue's checks on a draft, with what the workspace knows of its tools."""
+"""Runs the catalogue's checks on a draft, with what is known of its tools."""
 
 from enum import StrEnum
 from typing import TypeVar

@@ -1,22 +1,32 @@
 """Reads of rewrites."""
 
-from django.db.models import QuerySet
+from django.db.models import F, Q, QuerySet
 
 from apps.accounts.models import Workspace
 from apps.catalogue.models import Code, Text
 from apps.runs import queries
 
-from .models import Rewrite
+from .models import Rewrite, RewriteState
 
 
-def rewrites_of(workspace: Workspace) -> QuerySet[Rewrite]:
-    """Give a workspace's rewrites: open ones first, then the latest shipped."""
-    return (
-        Rewrite.objects.filter(workspace=workspace)
-        .select_related("code", "author", "shipped_by")
-        .order_by("shipped_on", "-pk")
-        .reverse()
+def rewrites_of(
+    workspace: Workspace, q: str = "", state: str = "", sort: str = ""
+) -> QuerySet[Rewrite]:
+    """Give a workspace's rewrites under filters.
+
+    Open ones come first, then the latest shipped; `sort` "code" orders by code.
+    """
+    rewrites = Rewrite.objects.filter(workspace=workspace).select_related(
+        "code", "author", "shipped_by"
     )
+    if q:
+        in_code = Q(code__key__icontains=q) | Q(code__title__icontains=q)
+        rewrites = rewrites.filter(in_code | Q(agent_message__icontains=q))
+    if state in RewriteState.values:
+        rewrites = rewrites.filter(state=state)
+    if sort == "code":
+        return rewrites.order_by("code__key", "-pk")
+    return rewrites.order_by(F("shipped_on").desc(nulls_first=True), "-pk")
 
 
 def present_text(code: Code) -> Text | None:

@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from django.contrib import messages
+from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -16,15 +17,24 @@ from .forms import RewriteForm, ShipForm
 from .models import Rewrite, RewriteState
 from .preview import preview
 
+PAGE_SIZE = 50
+
 
 @member_required()
 @require_GET
 def rewrite_list(request: MemberRequest) -> HttpResponse:
     """Every rewrite of the workspace."""
-    rewrites = queries.rewrites_of(request.workspace)
-    return render(
-        request, "rewrites/list.html", {"section": "rewrites", "rewrites": rewrites}
-    )
+    wanted = {name: request.GET.get(name, "") for name in ("q", "state", "sort")}
+    rewrites = queries.rewrites_of(request.workspace, **wanted)
+    page = Paginator(rewrites, PAGE_SIZE).get_page(request.GET.get("page"))
+    context = {
+        "section": "rewrites",
+        "page": page,
+        "rewrites": page.object_list,
+        "wanted": wanted,
+        "states": RewriteState.choices,
+    }
+    return render(request, "rewrites/list.html", context)
 
 
 @member_required(Role.EDITOR)

@@ -6,7 +6,7 @@ from apps.catalogue.fingerprints import v1
 
 from .command_lines import is_shell
 from .content_hashes import Content, content_hash, prefix_hashes
-from .evidence import Evidence, Verdict, assess
+from .evidence import PERSONS_WORD, Evidence, Verdict, assess
 from .loops import Loops, Step, follow
 from .next_moves import NextMove, canonical, classify, next_turn, tool_key
 from .rules import DEFAULT_RULES, Rules
@@ -59,14 +59,22 @@ class Facts(msgspec.Struct):
         return [error for error in self.errors if error.is_counted]
 
 
-def analyse(transcript: Transcript, rules: Rules = DEFAULT_RULES) -> Facts:
-    """Find errors, causes, next moves and loops in every thread of a run."""
+def analyse(
+    transcript: Transcript,
+    rules: Rules = DEFAULT_RULES,
+    words: frozenset[Place] = frozenset(),
+) -> Facts:
+    """Find errors, causes, next moves and loops in every thread of a run.
+
+    `words` are calls that seem to have gone well and failed by a person's word.
+    """
     rules = _with_read_only_tools(rules, transcript)
     facts = Facts([], 0, {}, 0, None, None, b"", [])
     content: Content = [transcript.format]
     empty: list[Place] = []
     for index, thread in enumerate(transcript.threads):
-        _read_thread(facts, index, thread, rules, content, empty)
+        said = {place[1:] for place in words if place[0] == index}
+        _read_thread(facts, index, thread, rules, content, empty, said)
     facts.content_hash = content_hash(content)
     if empty:
         facts.masked.extend(_empty_results(transcript, empty, rules))
@@ -91,6 +99,7 @@ def _read_thread(
     rules: Rules,
     content: Content,
     empty: list[Place],
+    words: set[tuple[int, int]],
 ) -> None:
     """Add a thread's facts; besides, what it says, and where nothing came back."""
     turns = thread.turns
@@ -113,12 +122,14 @@ def _read_thread(
             content += (call.tool, call.arguments, text)
             by_tool[call.tool] = by_tool.get(call.tool, 0) + 1
             verdict = assess(call, rules)
+            if (number, position) in words:
+                verdict = _by_word(call, verdict)
             if verdict is None:
                 if text is not None and len(text) <= NOTHING_CHARS:
                     empty.append((index, number, position))
                 continue
             fact = _fact((index, number, position), turn, call, verdict)
-            if verdict.evidence == "masked":
+            if verdict.is_guess:
                 facts.masked.append(fact)
                 continue
             facts.errors.append(fact)
@@ -130,6 +141,13 @@ def _read_thread(
             _set_moves(counted, turns, number, last_move, rules)
         if counted or loops:
             loops = _set_loops(turn, counted, loops, rules)
+
+
+def _by_word(call: Call, verdict: Verdict | None) -> Verdict | None:
+    """Count a call as failed by a person's word, unless the log itself says so."""
+    if call.result is None or not (verdict is None or verdict.is_guess):
+        return verdict
+    return Verdict("failed", "masked", PERSONS_WORD, call.result.delivered)
 
 
 def _sum(total: int | None, parts: list[int | None]) -> int | None:
@@ -238,7 +256,7 @@ def _empty_results(
         is_left_out = is_shell(call.tool) or call.tool in rules.thinking_tools
         if is_left_out or not rules.is_enabled("empty-result", call.tool):
             continue
-        if _gave_nothing(call):
+        if gave_nothing(call):
             empty.append((place, turn, call))
     if not empty:
         return []
@@ -258,7 +276,7 @@ def _telling_calls(
     for thread in transcript.threads:
         for turn in thread.turns:
             for call in turn.calls:
-                if call.tool not in tools or _gave_nothing(call):
+                if call.tool not in tools or gave_nothing(call):
                     continue
                 verdict = assess(call, rules)
                 if verdict is None or verdict.cause in ("failed", "rejected"):
@@ -266,7 +284,7 @@ def _telling_calls(
     return telling
 
 
-def _gave_nothing(call: Call) -> bool:
+def gave_nothing(call: Call) -> bool:
     """Whether a call came back with nothing, and nothing says that it failed."""
     result = call.result
     if result is None or len(result.text) > NOTHING_CHARS:

@@ -99,7 +99,7 @@ class Rederivation(models.Model):
 
 
 class PersonOutcome(models.Model):
-    """What a person said of how a run ended; the newest counts, `unknown` takes back."""
+    """A word on how a run ended; the newest counts, `unknown` takes it back."""
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE)
     run_identity = models.BinaryField()

@@ -61,6 +61,7 @@ EVIDENCE_RULES: dict[str, str] = {
 }
 """Every rule that can be switched off, with its meaning."""
 
+PERSONS_WORD = "a person's word"  # the rule of a `masked` error that counts
 _TRACEBACK = "Traceback (most recent call last):"
 
 
@@ -76,7 +77,12 @@ class Verdict(msgspec.Struct, frozen=True):
     def is_tool_error(self) -> bool:
         """Whether it counts: failed or rejected, seen by the model, not a guess."""
         counts = self.cause in ("failed", "rejected") and self.is_delivered
-        return counts and self.evidence != "masked"
+        return counts and not self.is_guess
+
+    @property
+    def is_guess(self) -> bool:
+        """Whether the call seems to have gone well and nobody has said otherwise."""
+        return self.evidence == "masked" and self.rule != PERSONS_WORD
 
 
 def judge(call: Call, rules: Rules = DEFAULT_RULES) -> Verdict | None:

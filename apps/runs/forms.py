@@ -54,3 +54,17 @@ class OutcomeForm(forms.Form):
 
     outcome = forms.ChoiceField(choices=OutcomeChoice)
     note = forms.CharField(required=False, max_length=500)
+
+
+class FailureForm(forms.Form):
+    """A person's word on a call that seems to have gone well."""
+
+    thread = forms.IntegerField(min_value=0, max_value=32_000)
+    turn = forms.IntegerField(min_value=0, max_value=2_000_000_000)
+    call = forms.IntegerField(min_value=0, max_value=32_000)
+    is_failure = forms.ChoiceField(choices=[("yes", "failed"), ("no", "went well")])
+
+    def place(self) -> tuple[int, int, int]:
+        """Give the call's place in its run."""
+        values = self.cleaned_data
+        return values["thread"], values["turn"], values["call"]

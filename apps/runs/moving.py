@@ -59,7 +59,7 @@ def move_to_texts(code_ids: Sequence[int]) -> Moved:
 def errors_of_texts(
     code_ids: Sequence[int], text_ids: Sequence[int], after: int, limit: int = 2000
 ) -> list[StoredError]:
-    """Give errors of texts on these codes in order of their ids, a stretch at a time."""
+    """Give errors of texts on these codes by their ids, a stretch at a time."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT id, run_id, text_id, delivered FROM runs_toolerror"

@@ -1,9 +1,8 @@
 """Who says how a run ended, and whose word counts. Pure.
 
 A word counts in this order: the run's own log, a list of results, the workspace's rule
-on a score, a person. So a person fills what nothing else knows; a log that says it wrong
-is set right where it is made, or by a list with other rows. `outcome_by` says whose word
-it was, by how it begins.
+on a score, a person. So a person fills what nothing else knows, and what a program can
+say does not hang on who looked. `outcome_by` says whose word it was, by how it begins.
 """
 
 import math

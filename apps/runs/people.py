@@ -3,7 +3,8 @@
 from collections.abc import Collection
 from typing import cast
 
-from .decisions import PersonOutcome
+from .analysis import Place
+from .decisions import CountedFailure, PersonOutcome
 from .outcomes import BY_PERSON, Said
 from .transcript import Outcome
 
@@ -41,3 +42,28 @@ def _said(word: PersonOutcome) -> Said | None:
 def by_person(word: PersonOutcome) -> str:
     """Name who said it, as `outcome_by` has it."""
     return f"{BY_PERSON}{word.said_by or 'somebody'}"
+
+
+def counted_failures(
+    workspace_id: int, identities: Collection[Collection[bytes]]
+) -> list[frozenset[Place]]:
+    """Give the calls of each run that a person counts as failed; the newest word holds.
+
+    Runs come as in `person_outcomes`.
+    """
+    words = CountedFailure.objects.filter(workspace_id=workspace_id)
+    if not words.exists():
+        return [frozenset()] * len(identities)
+    wanted = {identity for group in identities for identity in group}
+    by_run: dict[bytes, list[CountedFailure]] = {}
+    for word in words.filter(run_identity__in=wanted):
+        by_run.setdefault(bytes(word.run_identity), []).append(word)
+    found = []
+    for group in identities:
+        of_run = [word for identity in group for word in by_run.get(identity, ())]
+        said = {
+            (word.thread, word.turn, word.call): word.is_failure
+            for word in sorted(of_run, key=lambda w: w.pk)
+        }
+        found.append(frozenset(place for place, failed in said.items() if failed))
+    return found

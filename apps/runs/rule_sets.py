@@ -1,8 +1,8 @@
 """The versions of a workspace's rules: reading them, and writing a new one.
 
 Who writes rows by rules holds them while it does (`hold_rules`), and a new version
-waits until nobody does. So once a version is saved, no row can still come in by an older
-one, and a pass over the stored runs finds them all.
+waits until nobody does. So once a version is saved, no row can still come in by an
+older one, and a pass over the stored runs finds them all.
 """
 
 import msgspec

@@ -42,6 +42,15 @@ class ScoreName:
     words: str = ""  # an example of a value that is no number
     direction: str = ""  # as the log says it
 
+    @property
+    def span(self) -> str:
+        """Give the lowest and the highest number."""
+        if self.low is None or self.high is None:
+            return ""
+        if self.low == self.high:
+            return f"{self.low:g}"
+        return f"{self.low:g} to {self.high:g}"
+
     def add(self, value: float | str | bool | None) -> None:
         """Count one more run with a value."""
         self.runs += 1

@@ -1,13 +1,14 @@
 """Every write of a person on uploads."""
 
+import errno
 import secrets
+from functools import partial
 from pathlib import PurePosixPath
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 from django.conf import settings
 from django.core.files import File
 from django.core.files.base import ContentFile
-from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.utils import timezone
 
@@ -23,11 +24,16 @@ from .tasks import delete_upload_task, ingest_upload_task, rederive_task
 from .unpacking import RefusedError
 from .zips import BadZipError
 
+DISK_FULL = (
+    "The server has no room left for this file; nothing of it was kept."
+    " Ask whoever runs the server to make room, then upload it again."
+)
+
 
 def receive(
     workspace: Workspace,
     name: str,
-    file: UploadedFile | File[bytes] | BinaryIO,
+    file: File[bytes] | BinaryIO,
     *,
     by: User | None = None,
     format_name: str = "",
@@ -51,15 +57,27 @@ def receive(
             raise RefusedError(
                 f"The file is larger than {most:,} MB. Send it in parts."
             )
-        kept = redacted(content, upload.name)
+        kept = redacted(cast("BinaryIO", content), upload.name)
         upload.file.save("upload", kept, save=False)
     except (RefusedError, BadZipError) as exc:
         upload.state, upload.reason = UploadState.REFUSED, storable(str(exc))
+    except OSError as exc:
+        if exc.errno != errno.ENOSPC:
+            raise
+        _forget_half_a_file(upload)
+        upload.state, upload.reason = UploadState.REFUSED, DISK_FULL
     else:
         upload.size = kept.written
         upload.redacted = dict(sorted(kept.found.items()))
     upload.save()
     return upload
+
+
+def _forget_half_a_file(upload: Upload) -> None:
+    """Take away what was written before the disk was full."""
+    field = upload.file.field
+    upload.file.storage.delete(field.generate_filename(upload, "upload"))
+    upload.file = ""
 
 
 def _shown_name(name: str) -> str:
@@ -72,7 +90,7 @@ def _shown_name(name: str) -> str:
 def receive_and_queue(
     workspace: Workspace,
     name: str,
-    file: UploadedFile | File[bytes],
+    file: File[bytes],
     *,
     by: User | None = None,
     format_name: str = "",
@@ -80,7 +98,7 @@ def receive_and_queue(
     """Store a file and let a worker read it once the row is committed."""
     upload = receive(workspace, name, file, by=by, format_name=format_name)
     if upload.is_open:
-        ingest_upload_task.delay_on_commit(upload.pk)
+        transaction.on_commit(partial(ingest_upload_task.delay, upload.pk))
     return upload
 
 
@@ -100,7 +118,7 @@ def retry(upload: Upload) -> bool:
         pk=upload.pk, state__in=[UploadState.CANCELLED, UploadState.REFUSED]
     ).update(state=UploadState.RECEIVED, reason="", touched_at=timezone.now())
     if again:
-        ingest_upload_task.delay_on_commit(upload.pk)
+        transaction.on_commit(partial(ingest_upload_task.delay, upload.pk))
     return bool(again)
 
 
@@ -116,7 +134,7 @@ def request_deletion(upload: Upload, by: User | None = None) -> Deletion:
             "requested_by": by,
         },
     )
-    delete_upload_task.delay_on_commit(deletion.pk)
+    transaction.on_commit(partial(delete_upload_task.delay, deletion.pk))
     return deletion
 
 
@@ -127,7 +145,7 @@ def save_rules(
     """Save new rules and let a worker read the stored runs by them; None: no change."""
     job = rule_sets.save_rules(workspace, rules, by=by, note=storable(note))
     if job is not None:
-        rederive_task.delay_on_commit(job.pk)
+        transaction.on_commit(partial(rederive_task.delay, job.pk))
     return job
 
 

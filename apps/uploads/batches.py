@@ -9,7 +9,10 @@ from dataclasses import dataclass, field
 
 from django.db import connection, transaction
 
+from apps.catalogue.placing import hold_places
 from apps.catalogue.resolve import Seen, hold, resolve, storable
+from apps.catalogue.tool_lists import Definition
+from apps.catalogue.tools import from_log, note_tools
 from apps.runs import rollups
 from apps.runs.blob import unpack
 from apps.runs.models import RunTranscript
@@ -17,13 +20,12 @@ from apps.runs.rule_sets import hold_rules
 from apps.runs.rules import Rules
 from apps.runs.transcript import OutcomeRecord, Record, Transcript, Unreadable
 
-from .candidates import Candidate, candidate
+from .candidates import Candidate, candidate, with_words
 from .copying import next_ids
 from .identity import merged, prefix_identity
 from .models import Batch, SetAside, Upload
 from .outcomes import apply_outcomes, keep_outcomes
 from .rows import copy_errors, copy_runs, take_out_errors
-
 
 _PREFIX_LOCK = 0x5052  # first half of an advisory lock's key: runs without an id
 
@@ -82,7 +84,9 @@ def write(upload: Upload, part: int, number: int, work: Work, rules: Rules) -> C
     rules are not those that hold.
     """
     resolve(upload.workspace_id, seen(work.runs))
+    note_tools(upload.workspace_id, _tools(work.runs))
     with transaction.atomic():
+        hold_places(upload.workspace_id)  # before any row is locked
         if hold_rules(upload.workspace_id) != rules.version:
             raise RulesChangedError
         counts = _write_runs(upload, work.runs, rules)
@@ -95,6 +99,23 @@ def write(upload: Upload, part: int, number: int, work: Work, rules: Rules) -> C
             upload=upload, part=part, number=number, **_columns(counts)
         )
     return counts
+
+
+def _tools(runs: Iterable[Candidate]) -> list[Definition]:
+    """Give each tool definition once: the runs of an agent repeat them."""
+    unique = {
+        (
+            t.name,
+            t.description,
+            t.input_schema,
+            t.read_only,
+            t.destructive,
+            t.idempotent,
+        )
+        for run in runs
+        for t in run.transcript.tools
+    }
+    return [from_log(*one) for one in unique]
 
 
 def _columns(counts: Counts) -> dict[str, int]:
@@ -145,6 +166,7 @@ def _settle(
             values = [_PREFIX_LOCK, workspace_id]
             cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", values)
     known = _known_runs(workspace_id, runs)
+    runs = with_words(workspace_id, runs, rules)
     standing: dict[bytes, Candidate] = {}
     for run in runs:
         earlier = standing.get(run.identity)
@@ -161,13 +183,13 @@ def _settle(
                 counts.runs_new += 1
             standing[run.identity] = run
             continue
-        old = earlier.transcript if earlier else _stored(before.run_id)  # type: ignore[union-attr]
+        old = earlier.transcript if earlier else _stored(before)
         joined = merged(old, run.transcript)
         if joined == old:
             counts.duplicates += 1
             continue
         counts.runs_updated += 1
-        again = candidate(joined, rules)
+        again = candidate(joined, rules, run.words)
         again.identity = run.identity
         again.known_id = earlier.known_id if earlier else before.run_id  # type: ignore[union-attr]
         standing[run.identity] = again
@@ -200,7 +222,7 @@ def _prefixes(
     standing: dict[bytes, Candidate],
     known: dict[bytes, _Known],
 ) -> tuple[int | None, bool]:
-    """For a run without an id: the run that it carries on, and whether it is part of one.
+    """For a run without an id: the run that it carries on, and if it is part of one.
 
     Gives (id of the shorter version, whether a longer version is known).
     """
@@ -221,7 +243,8 @@ def _prefixes(
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT 1 FROM runs_runprefix p JOIN runs_run r ON r.id = p.run_id"
-            " WHERE p.workspace_id = %s AND p.prefix_hash = %s AND r.format = %s LIMIT 1",
+            " WHERE p.workspace_id = %s AND p.prefix_hash = %s AND r.format = %s"
+            " LIMIT 1",
             [workspace_id, whole, transcript.format],
         )
         if cursor.fetchone():
@@ -235,9 +258,10 @@ def _prefixes(
     return (row[0] if row else None), False
 
 
-def _stored(run_id: int) -> Transcript:
+def _stored(known: _Known | None) -> Transcript:
+    assert known is not None  # what is not met in this batch is known from before
     return unpack(
-        RunTranscript.objects.values_list("data", flat=True).get(run_id=run_id)
+        RunTranscript.objects.values_list("data", flat=True).get(run_id=known.run_id)
     )
 
 

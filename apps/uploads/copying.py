@@ -9,13 +9,13 @@ from psycopg import sql
 def copy_rows(
     table: str, columns: Sequence[tuple[str, str]], rows: Iterable[Sequence[object]]
 ) -> None:
-    """Write rows; `columns` are pairs of name and PostgreSQL type, in the rows' order."""
+    """Write rows; `columns` are name and PostgreSQL type, in the order of the rows."""
     statement = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT BINARY)").format(
         sql.Identifier(table),
         sql.SQL(", ").join(sql.Identifier(name) for name, _ in columns),
     )
     connection.ensure_connection()
-    assert connection.connection is not None  # noqa: S101 (for the type checker)
+    assert connection.connection is not None
     with connection.connection.cursor() as cursor, cursor.copy(statement) as copy:
         copy.set_types([kind for _, kind in columns])
         for row in rows:
@@ -28,7 +28,8 @@ def next_ids(table: str, count: int) -> list[int]:
         return []
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)",
+            "SELECT nextval(pg_get_serial_sequence(%s, 'id'))"
+            " FROM generate_series(1, %s)",
             [table, count],
         )
         return [row[0] for row in cursor.fetchall()]

@@ -17,7 +17,7 @@ class ManyFilesInput(forms.ClearableFileInput):
 class ManyFilesField(forms.FileField):
     """Cleans each of several files."""
 
-    def clean(self, data: Any, initial: Any = None) -> list[UploadedFile]:
+    def clean(self, data: Any, initial: Any = None) -> list[UploadedFile[Any]]:
         """Give every file; an empty one is let through, its row says what is wrong."""
         files = data if isinstance(data, (list, tuple)) else [data]
         if not any(files):
@@ -37,7 +37,7 @@ def format_choices() -> list[tuple[str, str]]:
 class UploadForm(forms.Form):
     """Files and, where it cannot be found out, their format."""
 
-    files = ManyFilesField(
+    files = ManyFilesField(  # type: ignore[assignment] # the form's own `files`
         widget=ManyFilesInput(attrs={"multiple": True}),
         allow_empty_file=True,
         max_length=None,

@@ -174,7 +174,7 @@ class SetAside(models.Model):
 
 
 class PendingOutcome(models.Model):
-    """An outcome from a list whose run is not here yet (or is: it is joined then too)."""
+    """An outcome from a list; it is joined with its run whichever comes first."""
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE)
     upload = models.ForeignKey(Upload, on_delete=models.CASCADE)

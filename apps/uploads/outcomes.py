@@ -12,8 +12,7 @@ from apps.runs.people import person_outcomes
 from apps.runs.rules import Rules
 from apps.runs.transcript import Outcome, OutcomeRecord, Transcript
 
-from .candidates import Candidate
-from .identity import prefix_identity
+from .candidates import Candidate, identities
 from .importers.swe_bench_report import OTHERS
 from .models import PendingOutcome, Upload
 
@@ -121,7 +120,7 @@ def said_outcomes(
     Of stored runs the ids of their uploads say which were told by `apply_to_others`.
     """
     listed = _listed(workspace_id, [run.transcript for run in runs])
-    people = person_outcomes(workspace_id, [_identities(run) for run in runs])
+    people = person_outcomes(workspace_id, [identities(run) for run in runs])
     rest = _of_others(set(upload_ids))
     for run, upload_id in zip(runs, upload_ids, strict=False):
         if run.transcript.task_id and upload_id in rest:
@@ -144,14 +143,6 @@ def _of_others(upload_ids: set[int]) -> dict[int, Said]:
         row.upload_id: Said(cast("Outcome", row.outcome), BY_LIST + row.outcome_by)
         for row in rows
     }
-
-
-def _identities(run: Candidate) -> list[bytes]:
-    """Give a run's identity and, of a run without an id, those of its beginnings."""
-    if run.transcript.run_id:
-        return [run.identity]
-    name, hashes = run.transcript.format, run.facts.prefix_hashes
-    return [run.identity, *(prefix_identity(name, h) for h in hashes)]
 
 
 def _listed(workspace_id: int, transcripts: Sequence[Transcript]) -> dict[int, Said]:

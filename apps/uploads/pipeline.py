@@ -9,7 +9,7 @@ import gc
 import logging
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from itertools import islice
 from typing import BinaryIO, cast
 
@@ -141,7 +141,8 @@ def _write_batches(upload: Upload, part: Part, stream: BinaryIO) -> bool:
     number = ledger.count()
     source = _source(upload, part, stream)
     read_before = 0
-    with closing(_counted(source.records(), done)) as records, _collector_at_rest():
+    records = _counted(source.records(), done)
+    with _collector_at_rest():
         while batch := list(_batch(records)):
             rules = current_rules(upload.workspace_id)
             work = batches.prepare(batch, rules)

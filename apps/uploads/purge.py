@@ -11,5 +11,6 @@ def purge(workspace: Workspace) -> dict[str, int]:
     files = [upload.file for upload in uploads]
     _, gone = uploads.delete()
     for file in files:
-        file.storage.delete(file.name)
+        if file.name:
+            file.storage.delete(file.name)
     return {f"uploads_{name.rpartition('.')[2].lower()}": n for name, n in gone.items()}

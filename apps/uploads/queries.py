@@ -8,7 +8,7 @@ from apps.accounts.models import Workspace
 from apps.runs.models import RunCode
 from apps.runs.rates import Rate
 
-from .models import Batch, Upload
+from .models import Batch, Upload, UploadState
 
 COUNTS = (
     "records",
@@ -27,18 +27,27 @@ def upload_counts(upload_ids: Iterable[int]) -> dict[int, dict[str, int]]:
     ids = list(upload_ids)
     found = {pk: dict.fromkeys(COUNTS, 0) for pk in ids}
     rows = Batch.objects.filter(upload_id__in=ids).values("upload_id")
-    for row in rows.annotate(**{f"sum_{name}": Sum(name) for name in COUNTS}):
-        found[row["upload_id"]] = {name: row[f"sum_{name}"] for name in COUNTS}
+    sums = rows.annotate(**{f"sum_{name}": Sum(name) for name in COUNTS})
+    for upload_id, *values in sums.values_list(
+        "upload_id", *(f"sum_{name}" for name in COUNTS)
+    ):
+        found[upload_id] = dict(zip(COUNTS, values, strict=True))
     return found
 
 
-def uploads_of(workspace: Workspace) -> QuerySet[Upload]:
-    """Give a workspace's uploads, newest first."""
-    return (
-        Upload.objects.filter(workspace=workspace)
-        .select_related("created_by")
-        .order_by("-pk")
-    )
+SORTS = {"newest": "-pk", "oldest": "pk", "name": "name", "largest": "-size"}
+
+
+def uploads_of(
+    workspace: Workspace, q: str = "", state: str = "", sort: str = ""
+) -> QuerySet[Upload]:
+    """Give a workspace's uploads under filters; the newest first unless told else."""
+    uploads = Upload.objects.filter(workspace=workspace).select_related("created_by")
+    if q:
+        uploads = uploads.filter(name__icontains=q)
+    if state in UploadState.values:
+        uploads = uploads.filter(state=state)
+    return uploads.order_by(SORTS.get(sort, "-pk"), "-pk")
 
 
 def reasons_set_aside(upload: Upload) -> list[tuple[str, int]]:

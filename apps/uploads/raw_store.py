@@ -11,7 +11,7 @@ import tempfile
 import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import IO, BinaryIO
+from typing import IO, BinaryIO, cast
 
 from django.core.files import File
 
@@ -34,21 +34,22 @@ class RedactedFile(File[bytes]):
     def __init__(self, stream: BinaryIO, extra: Sequence[ExtraShape] = ()) -> None:
         """Take a plain stream at its beginning, and a workspace's own shapes."""
         super().__init__(stream)
+        self._stream = stream
         self.found: Counter[str] = Counter()
         self.written = 0
         self._extra = extra
 
     def chunks(self, chunk_size: int | None = None) -> Iterator[bytes]:
         """Yield the content, redacted, in UTF-8."""
-        for block in blocks(_read(self.file)):
+        for block in blocks(_read(self._stream)):
             clean, found = redact_bytes(block, self._extra)
             self.found.update(found)
             self.written += len(clean)
             yield clean
 
 
-def _read(stream: IO[bytes]) -> Iterator[bytes]:
-    chunks = utf8(stream)  # type: ignore[arg-type]
+def _read(stream: BinaryIO) -> Iterator[bytes]:
+    chunks = utf8(stream)
     while data := chunks.read():
         yield data
 
@@ -103,7 +104,7 @@ class _Repacked(RedactedFile):
     """An archive written anew with redacted members."""
 
     def __init__(self, found: Sequence[Member], extra: Sequence[ExtraShape]) -> None:
-        stream = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the File)
+        stream = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115 (closed with the File)
         super().__init__(stream, extra)
         with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as out:
             for member in found:
@@ -141,8 +142,8 @@ class _Repacked(RedactedFile):
 
     def chunks(self, chunk_size: int | None = None) -> Iterator[bytes]:
         """Yield the archive; its members are redacted already."""
-        self.file.seek(0)
-        while data := self.file.read(1 << 20):
+        self._stream.seek(0)
+        while data := self._stream.read(1 << 20):
             self.written += len(data)
             yield data
 

@@ -14,6 +14,8 @@ from django.db import OperationalError, connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
+from apps.accounts.models import Workspace
+from apps.catalogue.placing import hold_places
 from apps.catalogue.resolve import hold, resolve, storable
 from apps.runs import rollups
 from apps.runs.blob import unpack
@@ -23,7 +25,7 @@ from apps.runs.rule_sets import current_rules, hold_rules
 from apps.runs.rules import Rules
 
 from .batches import seen
-from .candidates import Candidate, candidate
+from .candidates import Candidate, candidate, with_words
 from .models import Upload
 from .outcomes import said_outcomes
 from .rows import copy_errors, failure_counts, take_out_errors
@@ -98,14 +100,15 @@ def _write_batch(job: Rederivation, rules: Rules) -> bool:
     if not ids:
         _set(job, state=RederivationState.DONE, ended_at=timezone.now())
         return False
-    analysed = _analysed(ids, rules)
+    analysed = analysed_again(job.workspace_id, ids, rules)
     resolve(job.workspace_id, seen(analysed.values()))
     with transaction.atomic():
         if hold_rules(job.workspace_id) != rules.version:
             _set(job, state=RederivationState.SUPERSEDED, ended_at=timezone.now())
             return False
+        hold_places(job.workspace_id)  # before any row is locked
         runs = _locked(analysed, rules)
-        _replace_facts(job, runs, analysed, rules)
+        replace_facts(job.workspace, runs, analysed, rules)
         _set(job, done=F("done") + len(runs))
     return True
 
@@ -121,7 +124,8 @@ def _next_runs(job: Rederivation) -> list[int]:
             [job.workspace_id, job.rules_version, BATCH_RUNS],
         )
         rows = cursor.fetchall()
-    ids, size = [], 0
+    ids: list[int] = []
+    size = 0
     for run_id, length in rows:
         size += length
         if ids and size > BATCH_BYTES:
@@ -130,15 +134,18 @@ def _next_runs(job: Rederivation) -> list[int]:
     return ids
 
 
-def _analysed(run_ids: Sequence[int], rules: Rules) -> dict[int, Candidate]:
+def analysed_again(
+    workspace_id: int, run_ids: Sequence[int], rules: Rules
+) -> dict[int, Candidate]:
+    """Read stored transcripts by rules and by what people counted; by id of the run."""
     kept = RunTranscript.objects.filter(run_id__in=run_ids)
-    rows = kept.values_list("run_id", "data", "run__identity")
-    analysed = {}
-    for run_id, data, identity in rows:
+    ids, runs = [], []
+    for run_id, data, identity in kept.values_list("run_id", "data", "run__identity"):
         run = candidate(unpack(data), rules)
         run.identity = bytes(identity)
-        analysed[run_id] = run
-    return analysed
+        ids.append(run_id)
+        runs.append(run)
+    return dict(zip(ids, with_words(workspace_id, runs, rules), strict=True))
 
 
 def _locked(analysed: dict[int, Candidate], rules: Rules) -> list[Run]:
@@ -151,17 +158,20 @@ def _locked(analysed: dict[int, Candidate], rules: Rules) -> list[Run]:
     return list(runs.order_by("identity").select_for_update())
 
 
-def _replace_facts(
-    job: Rederivation, runs: list[Run], analysed: dict[int, Candidate], rules: Rules
+def replace_facts(
+    workspace: Workspace,
+    runs: list[Run],
+    analysed: dict[int, Candidate],
+    rules: Rules,
 ) -> None:
-    """Write what follows from the rules in place of what followed from older ones."""
+    """Write what now follows from locked runs in place of what followed before."""
     with_ids = [(run.pk, analysed[run.pk]) for run in runs]
-    places = hold(job.workspace_id, seen(run for _, run in with_ids))
+    places = hold(workspace.pk, seen(run for _, run in with_ids))
     kept_ids = take_out_errors([run.pk for run in runs])
     uploads = [run.upload_id for run in runs]
     names = dict(Upload.objects.filter(pk__in=uploads).values_list("pk", "name"))
     read_again = [run for _, run in with_ids]
-    said = said_outcomes(job.workspace_id, read_again, rules, uploads)
+    said = said_outcomes(workspace.pk, read_again, rules, uploads)
     for run, (_, read), (outcome, by) in zip(runs, with_ids, said, strict=True):
         file_name = names.get(run.upload_id, "")
         left_out = storable(excluding_rule(read.transcript, file_name, rules))
@@ -171,8 +181,8 @@ def _replace_facts(
         run.is_excluded, run.excluded_by = bool(left_out), left_out
         run.rules_version = rules.version
     Run.objects.bulk_update(runs, _CHANGED)
-    zone = job.workspace.tz
-    copy_errors(job.workspace_id, with_ids, places, zone, kept_ids)
+    zone = workspace.tz
+    copy_errors(workspace.pk, with_ids, places, zone, kept_ids)
     rollups.add_runs([run.pk for run in runs])
 
 

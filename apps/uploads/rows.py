@@ -21,7 +21,8 @@ from .outcomes import said_outcomes
 DELIVERED_CHARS = 4000  # of an error's text in its row; the transcript has all of it
 
 _RUN_COLUMNS = (
-    ("id", "int8"), ("workspace_id", "int8"), ("upload_id", "int8"), ("identity", "bytea"),
+    ("id", "int8"), ("workspace_id", "int8"), ("upload_id", "int8"),
+    ("identity", "bytea"),
     ("content_hash", "bytea"), ("format", "text"), ("log_id", "text"),
     ("forked_from", "text"), ("task_id", "text"), ("title", "text"), ("model", "text"),
     ("agent", "text"), ("agent_version", "text"), ("source", "text"),

@@ -82,7 +82,7 @@ def _upload(upload_id: int) -> Upload | None:
 def requeue_forgotten_task(after_seconds: float = FORGOTTEN_AFTER_SECONDS) -> int:
     """Queue again what Redis forgot or a dead worker held; give how many uploads.
 
-    A part that somebody still reads is locked, so one too many in the queue does no harm.
+    A part that somebody still reads is locked, so one too many does no harm.
     """
     forgotten = Upload.objects.filter(
         state__in=[UploadState.RECEIVED, UploadState.READING],

@@ -9,6 +9,7 @@ urlpatterns = [
     path("", views.upload_list, name="list"),
     path("rules", rule_views.save_rules, name="save-rules"),
     path("rules/preview", rule_views.preview_rules, name="preview-rules"),
+    path("failures/<int:run_id>", rule_views.say_failure, name="say-failure"),
     path("formats", views.formats, name="formats"),
     path("<int:upload_id>", views.upload_detail, name="detail"),
     path("<int:upload_id>/row", views.upload_row, name="row"),

@@ -12,7 +12,7 @@ from apps.accounts.models import Role
 from . import actions, queries
 from .forms import UploadForm
 from .importers import readers
-from .models import Deletion, Upload
+from .models import Deletion, Upload, UploadState
 
 PAGE_SIZE = 30
 
@@ -45,11 +45,20 @@ def _receive(request: MemberRequest) -> HttpResponse:
 
 
 def _list_context(request: MemberRequest, form: UploadForm) -> dict[str, object]:
-    uploads = queries.uploads_of(request.workspace)
+    wanted = {name: request.GET.get(name, "") for name in ("q", "state", "sort")}
+    uploads = queries.uploads_of(request.workspace, **wanted)
     page = Paginator(uploads, PAGE_SIZE).get_page(request.GET.get("page"))
     counts = queries.upload_counts([upload.pk for upload in page])
     rows = [(upload, counts[upload.pk]) for upload in page]
-    return {"section": "uploads", "form": form, "page": page, "rows": rows}
+    return {
+        "section": "uploads",
+        "form": form,
+        "page": page,
+        "rows": rows,
+        "wanted": wanted,
+        "states": UploadState.choices,
+        "sorts": list(queries.SORTS),
+    }
 
 
 @member_required()

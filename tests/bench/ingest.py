@@ -1,8 +1,9 @@
 """How fast an upload becomes figures: `python -m tests.bench.ingest`.
 
-A database of its own, real workers, from the first byte read until every figure of the
-overview is final. In the same run two limits: the file through `orjson.loads` alone, and
-the bare minimum (typed decoding, zstd of each transcript, COPY of the same rows).
+A database of its own, real workers, from the first byte read until every figure of
+the overview is final. In the same run two limits: the file through `orjson.loads`
+alone, and the bare minimum (typed decoding, zstd of each transcript, COPY of the same
+rows).
 """
 
 import argparse
@@ -79,11 +80,13 @@ def measure(corpus: Path, runs: int, workers: list[int]) -> None:
         print(f"{runs:,} runs, {size / 1e6:.0f} MB, {corpus.suffix}")
         loads = orjson_alone(corpus)
         print(
-            f"orjson.loads alone: {runs / loads:,.0f} runs/s, {size / loads / 1e6:.0f} MB/s"
+            f"orjson.loads alone: {runs / loads:,.0f} runs/s,"
+            f" {size / loads / 1e6:.0f} MB/s"
         )
         minimum = bare_minimum(corpus)
         print(
-            f"bare minimum: {runs / minimum:,.0f} runs/s, {size / minimum / 1e6:.0f} MB/s"
+            f"bare minimum: {runs / minimum:,.0f} runs/s,"
+            f" {size / minimum / 1e6:.0f} MB/s"
         )
         for count in workers:
             errata(corpus, runs, count, loads, minimum)
@@ -145,11 +148,12 @@ def bare_minimum(corpus: Path) -> float:
     compress = zstandard.ZstdCompressor(level=3).compress
     with connection.cursor() as cursor:
         cursor.execute(
-            "CREATE TABLE bare_runs (id int8 PRIMARY KEY, a text, b text, c text, data bytea)"
+            "CREATE TABLE bare_runs (id int8 PRIMARY KEY, a text, b text, c text,"
+            " data bytea)"
         )
         cursor.execute(
-            "CREATE TABLE bare_errors (id int8 PRIMARY KEY, run int8, a text, b text, c text,"
-            " d text, e text, f int4, g int4, h bool)"
+            "CREATE TABLE bare_errors (id int8 PRIMARY KEY, run int8, a text, b text,"
+            " c text, d text, e text, f int4, g int4, h bool)"
         )
     began = time.perf_counter()
     runs: list[Any] = []
@@ -209,7 +213,7 @@ def errata(corpus: Path, runs: int, count: int, loads: float, minimum: float) ->
         with corpus.open("rb") as stream:
             upload = actions.receive(
                 workspace, corpus.name, File(io.BufferedReader(stream))
-            )  # type: ignore[arg-type]
+            )
         received = time.perf_counter() - began
         ingest_upload_task.delay(upload.pk)
         while upload.is_open:
@@ -226,7 +230,8 @@ def errata(corpus: Path, runs: int, count: int, loads: float, minimum: float) ->
     print(f"\nErrata, {count} worker{'s' if count > 1 else ''}:")
     print(f"  {seconds:.1f} s ({received:.1f} s of them to receive and redact)")
     print(
-        f"  {runs / seconds:,.0f} runs/s, {found['tool_calls'] / seconds:,.0f} tool calls/s,"
+        f"  {runs / seconds:,.0f} runs/s,"
+        f" {found['tool_calls'] / seconds:,.0f} tool calls/s,"
         f" {size / seconds / 1e6:.1f} MB/s"
     )
     reading = seconds - received
@@ -297,7 +302,7 @@ def _is_ours(process: psutil.Process, state: str) -> bool:
             if state in " ".join(top.cmdline()) or state in top.cwd():
                 return True
             parent = top.parent()
-            if parent is None or parent.name() not in ("postgres",):
+            if parent is None or parent.name() != "postgres":
                 return False
             top = parent
     except psutil.Error:

@@ -1,6 +1,7 @@
 """The pages that place, name and explain."""
 
 import pytest
+from django.test import Client
 from django.urls import reverse
 
 from apps.catalogue.models import (
@@ -32,8 +33,8 @@ def codes(workspace) -> tuple[Code, Code]:
     return one, two
 
 
-def page(client, name: str, *args, **query) -> str:
-    return client.get(reverse(name, args=args), query).content.decode()
+def page(client: Client, name: str, *args: int, **query: str | int) -> str:
+    return str(client.get(reverse(name, args=args), query).content.decode())
 
 
 def test_a_preview_says_what_would_move_and_moves_nothing(client, codes):
@@ -145,7 +146,7 @@ def test_the_tester_explains_and_writes_nothing(client, codes):
 
     def tested(text: str) -> str:
         values = {"tool": "pay", "text": text}
-        return client.post(reverse("codes:tester"), values).content.decode()
+        return str(client.post(reverse("codes:tester"), values).content.decode())
 
     assert codes[0].key in tested(DECLINED)
     assert "E_LIMIT" in tested('{"error": {"code": "E_LIMIT", "message": "too many"}}')

@@ -1,7 +1,5 @@
 """The regrouping job: what it folds, and that arrival order changes nothing."""
 
-import itertools
-
 import pytest
 
 from apps.catalogue.models import (
@@ -70,9 +68,9 @@ def test_the_job_run_twice_does_nothing_the_second_time(workspace):
 def test_the_code_that_stands_hangs_not_on_arrival(db, order, steps):
     team = make_workspace()
 
-    for part in itertools.batched(order, -(-len(order) // steps)) if hasattr(
-        itertools, "batched"
-    ) else [order[n : n + -(-len(order) // steps)] for n in range(0, 7, -(-7 // steps))]:
+    size = -(-len(order) // steps)
+    for start in range(0, len(order), size):
+        part = order[start : start + size]
         ingest(team, *logs(part))
         regroup_workspace(team)
 

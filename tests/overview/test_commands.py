@@ -208,7 +208,7 @@ def test_the_corpus_without_flags_has_no_false_error(db, corpora, capsys, mode):
         ("claude-code/cc-02.jsonl", "claude_code", 1, (0, 0, 1), 66, 8),
         ("claude-code/cc-03.jsonl", "claude_code", 1, (0, 0, 1), 38, 0),
         ("claude-code/cc-04-missing-result.jsonl", "claude_code", 1, (0, 0, 1), 1, 0),
-        ("claude-code/cc-05-compaction.jsonl", "claude_code", 1, (0, 0, 1), 218, 14),
+        ("claude-code/cc-05-compaction.jsonl", "claude_code", 1, (0, 0, 1), 218, 9),
     ],
 )
 def test_real_files_are_counted_as_by_hand(

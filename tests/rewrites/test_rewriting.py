@@ -238,3 +238,17 @@ def test_the_checks_run_on_a_draft_as_it_is_typed(client, code):
     assert "selects-no-branch" in bad.content.decode()
     assert "leaks-host" not in good.content.decode()
     assert "selects-no-branch" not in good.content.decode()
+
+
+def test_filters_of_the_list_are_in_the_address(client, code):
+    shipped(code)
+    actions.save_draft(code, by=None, agent_message="Ask for the number.")
+    url = reverse("rewrites:list")
+
+    def listed(**query):
+        return [r.state for r in client.get(url, query).context["rewrites"]]
+
+    assert listed() == ["draft", "shipped"]
+    assert listed(state="shipped") == ["shipped"]
+    assert listed(q="number") == ["draft"]
+    assert listed(state="dance", sort="code", page="x") == ["draft", "shipped"]

@@ -11,7 +11,7 @@ from redis import Redis
 
 from apps.overview.report import report
 from apps.uploads.actions import receive
-from apps.uploads.models import Batch, Part
+from apps.uploads.models import Batch, Part, Upload
 from apps.uploads.tasks import ingest_upload_task, requeue_forgotten_task
 from tests.conftest import QUEUE_PREFIX, start_worker
 from tests.factories import (
@@ -28,7 +28,7 @@ KILLS = 6
 
 
 def sessions() -> bytes:
-    """Runs with one to four errors of three codes, padded so that reading takes a while."""
+    """Runs with up to three errors of three codes, padded so that reading lasts."""
     texts = (
         "Error: Conflict",
         "Error: order ORD-17 not found",
@@ -50,6 +50,12 @@ def forget_queue() -> None:
         redis.delete(key)
 
 
+def is_open(upload: Upload) -> bool:
+    """Look at the row, which workers change."""
+    upload.refresh_from_db()
+    return upload.is_open
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_killed_workers_and_a_lost_queue_change_no_figure(
@@ -66,14 +72,13 @@ def test_killed_workers_and_a_lost_queue_change_no_figure(
     ingest_upload_task.delay(upload.pk)
     kills = 0
     deadline = time.monotonic() + 240
-    while upload.is_open and time.monotonic() < deadline:
+    while is_open(upload) and time.monotonic() < deadline:
         worker = start_worker(uploads_folder)
         lives_until = time.monotonic() + (
             draw.uniform(0.05, 0.6) if kills < KILLS else 60
         )
-        while upload.is_open and time.monotonic() < lives_until:
+        while is_open(upload) and time.monotonic() < lives_until:
             time.sleep(0.05)
-            upload.refresh_from_db()
         for child in [*_children(worker.pid), worker.pid]:
             _kill(child)
         worker.wait(10)

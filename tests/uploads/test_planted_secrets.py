@@ -80,7 +80,9 @@ def pages(client) -> Iterator[str]:
         Run.objects.first(),
         Upload.objects.first(),
     )
-    assert code and run and upload
+    assert code
+    assert run
+    assert upload
     for url in (
         "/",
         reverse("codes:detail", args=[code.pk]),

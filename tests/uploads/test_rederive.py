@@ -25,13 +25,20 @@ from apps.uploads import batches, pipeline
 from apps.uploads import rederive as jobs
 from apps.uploads.rederive import rederive
 from apps.uploads.tasks import rederive_task, requeue_forgotten_task
-from tests.factories import failing, ingest, make_run, make_workspace, step, upload_bytes
+from tests.factories import (
+    failing,
+    ingest,
+    make_run,
+    make_workspace,
+    step,
+    upload_bytes,
+)
 
 CONFLICT = failing("update_event", {"id": 7}, "Error: Conflict")
 BY_TEXT = step("pay", {"n": 1}, "Error: card declined")
 
 
-def figures(workspace) -> dict:
+def figures(workspace) -> dict[str, object]:
     return {**report(workspace), "workspace": ""}
 
 
@@ -45,7 +52,7 @@ def change(workspace, **values) -> Rederivation:
     return job
 
 
-def many_runs() -> list[dict]:
+def many_runs() -> list[dict[str, object]]:
     return [
         make_run("a", [CONFLICT, BY_TEXT, CONFLICT]),
         make_run("b", [BY_TEXT], success=False, agent="tester", tags=["smoke"]),
@@ -113,7 +120,7 @@ def test_a_pass_that_dies_goes_on_and_counts_each_run_once(workspace, monkeypatc
     rules = Rules(disabled_evidence=frozenset({"error-prefix"}))
     job = save_rules(workspace, rules, by=None)
     assert job is not None
-    written, batches_seen = jobs._replace_facts, []
+    written, batches_seen = jobs.replace_facts, []
 
     def dies_in_third_batch(*values):
         batches_seen.append(1)
@@ -121,12 +128,12 @@ def test_a_pass_that_dies_goes_on_and_counts_each_run_once(workspace, monkeypatc
         if len(batches_seen) == 3:
             raise SystemExit("killed")
 
-    monkeypatch.setattr(jobs, "_replace_facts", dies_in_third_batch)
+    monkeypatch.setattr(jobs, "replace_facts", dies_in_third_batch)
     with pytest.raises(SystemExit):
         rederive(job)
     assert Run.objects.filter(rules_version=2).count() == 4
     assert report(workspace)["tool_errors"] == 3
-    monkeypatch.setattr(jobs, "_replace_facts", written)
+    monkeypatch.setattr(jobs, "replace_facts", written)
 
     rederive_task(job.pk)
     rederive_task(job.pk)
@@ -200,7 +207,7 @@ def test_a_batch_read_by_older_rules_is_read_again_before_it_is_written(
             save_rules(workspace, off, by=None)
         return work
 
-    monkeypatch.setattr(pipeline.batches, "prepare", rules_change_meanwhile)
+    monkeypatch.setattr(batches, "prepare", rules_change_meanwhile)
 
     ingest(workspace, make_run("a", [BY_TEXT]))
 
@@ -316,7 +323,7 @@ def test_uploads_and_two_passes_at_once_lose_and_double_nothing(monkeypatch):
     def at_once(work) -> None:
         try:
             work()
-        except BaseException as fault:
+        except BaseException as fault:  # noqa: BLE001 (told below)
             faults.append(fault)
         finally:
             connection.close()

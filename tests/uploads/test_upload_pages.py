@@ -70,3 +70,18 @@ def test_formats_are_listed_with_how_to_export_them(client):
 
     assert "Claude Code" in page
     assert "tau-bench" in page
+
+
+def test_filters_of_the_list_are_in_the_address(client, workspace):
+    ingest(workspace, make_run("a", []))
+    upload_bytes(workspace, b"", name="empty.bin")
+    url = reverse("uploads:list")
+
+    def listed(**query):
+        return [upload.name for upload, _ in client.get(url, query).context["rows"]]
+
+    assert listed() == ["empty.bin", "sessions.jsonl"]
+    assert listed(sort="oldest") == ["sessions.jsonl", "empty.bin"]
+    assert listed(state="refused") == ["empty.bin"]
+    assert listed(q="SESS") == ["sessions.jsonl"]
+    assert listed(state="nonsense", sort="?", q="") == ["empty.bin", "sessions.jsonl"]

@@ -7,160 +7,279 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('accounts', '0001_first_tables'),
-        ('runs', '0002_rollups_and_constraints'),
+        ("accounts", "0001_first_tables"),
+        ("runs", "0002_rollups_and_constraints"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='CountedFailure',
+            name="CountedFailure",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('run_identity', models.BinaryField()),
-                ('thread', models.SmallIntegerField()),
-                ('turn', models.IntegerField()),
-                ('call', models.SmallIntegerField()),
-                ('is_failure', models.BooleanField()),
-                ('said_at', models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True,
+                        primary_key=True,
+                        serialize=False,
+                        verbose_name="ID",
+                    ),
+                ),
+                ("run_identity", models.BinaryField()),
+                ("thread", models.SmallIntegerField()),
+                ("turn", models.IntegerField()),
+                ("call", models.SmallIntegerField()),
+                ("is_failure", models.BooleanField()),
+                ("said_at", models.DateTimeField(default=django.utils.timezone.now)),
             ],
         ),
         migrations.CreateModel(
-            name='DayLeftOut',
+            name="DayLeftOut",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('day', models.DateField(null=True)),
-                ('rule', models.TextField()),
-                ('runs', models.IntegerField()),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True,
+                        primary_key=True,
+                        serialize=False,
+                        verbose_name="ID",
+                    ),
+                ),
+                ("day", models.DateField(null=True)),
+                ("rule", models.TextField()),
+                ("runs", models.IntegerField()),
             ],
         ),
         migrations.CreateModel(
-            name='PersonOutcome',
+            name="PersonOutcome",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('run_identity', models.BinaryField()),
-                ('outcome', models.CharField(choices=[('correct', 'correct'), ('incorrect', 'incorrect'), ('unknown', 'unknown')], max_length=10)),
-                ('note', models.TextField(blank=True)),
-                ('said_at', models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True,
+                        primary_key=True,
+                        serialize=False,
+                        verbose_name="ID",
+                    ),
+                ),
+                ("run_identity", models.BinaryField()),
+                (
+                    "outcome",
+                    models.CharField(
+                        choices=[
+                            ("correct", "correct"),
+                            ("incorrect", "incorrect"),
+                            ("unknown", "unknown"),
+                        ],
+                        max_length=10,
+                    ),
+                ),
+                ("note", models.TextField(blank=True)),
+                ("said_at", models.DateTimeField(default=django.utils.timezone.now)),
             ],
         ),
         migrations.CreateModel(
-            name='Rederivation',
+            name="Rederivation",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('rules_version', models.IntegerField()),
-                ('total', models.IntegerField(default=0)),
-                ('done', models.IntegerField(default=0)),
-                ('state', models.CharField(choices=[('waiting', 'waiting'), ('running', 'running'), ('done', 'done'), ('superseded', 'overtaken by newer rules')], default='waiting', max_length=10)),
-                ('started_at', models.DateTimeField(null=True)),
-                ('ended_at', models.DateTimeField(null=True)),
-                ('touched_at', models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True,
+                        primary_key=True,
+                        serialize=False,
+                        verbose_name="ID",
+                    ),
+                ),
+                ("rules_version", models.IntegerField()),
+                ("total", models.IntegerField(default=0)),
+                ("done", models.IntegerField(default=0)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("waiting", "waiting"),
+                            ("running", "running"),
+                            ("done", "done"),
+                            ("superseded", "overtaken by newer rules"),
+                        ],
+                        default="waiting",
+                        max_length=10,
+                    ),
+                ),
+                ("started_at", models.DateTimeField(null=True)),
+                ("ended_at", models.DateTimeField(null=True)),
+                ("touched_at", models.DateTimeField(default=django.utils.timezone.now)),
             ],
         ),
         migrations.CreateModel(
-            name='RuleSet',
+            name="RuleSet",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('version', models.IntegerField()),
-                ('rules', models.JSONField()),
-                ('note', models.TextField(blank=True)),
-                ('made_at', models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True,
+                        primary_key=True,
+                        serialize=False,
+                        verbose_name="ID",
+                    ),
+                ),
+                ("version", models.IntegerField()),
+                ("rules", models.JSONField()),
+                ("note", models.TextField(blank=True)),
+                ("made_at", models.DateTimeField(default=django.utils.timezone.now)),
             ],
         ),
         migrations.AddField(
-            model_name='run',
-            name='excluded_by',
-            field=models.TextField(blank=True, db_default='', default=''),
+            model_name="run",
+            name="excluded_by",
+            field=models.TextField(blank=True, db_default="", default=""),
         ),
         migrations.AddField(
-            model_name='run',
-            name='is_excluded',
+            model_name="run",
+            name="is_excluded",
             field=models.BooleanField(db_default=False, default=False),
         ),
         migrations.AddIndex(
-            model_name='run',
-            index=models.Index(condition=models.Q(('is_excluded', True)), fields=['workspace', '-started_at', '-id'], name='run_left_out'),
+            model_name="run",
+            index=models.Index(
+                condition=models.Q(("is_excluded", True)),
+                fields=["workspace", "-started_at", "-id"],
+                name="run_left_out",
+            ),
         ),
         migrations.AddIndex(
-            model_name='run',
-            index=models.Index(fields=['workspace', 'rules_version'], name='run_rules'),
+            model_name="run",
+            index=models.Index(fields=["workspace", "rules_version"], name="run_rules"),
         ),
         migrations.AddConstraint(
-            model_name='run',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('excluded_by', ''), ('is_excluded', False)), models.Q(('is_excluded', True), models.Q(('excluded_by', ''), _negated=True)), _connector='OR'), name='run_excluded_says_why'),
+            model_name="run",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("excluded_by", ""), ("is_excluded", False)),
+                    models.Q(
+                        ("is_excluded", True),
+                        models.Q(("excluded_by", ""), _negated=True),
+                    ),
+                    _connector="OR",
+                ),
+                name="run_excluded_says_why",
+            ),
         ),
         migrations.AddField(
-            model_name='countedfailure',
-            name='said_by',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL),
+            model_name="countedfailure",
+            name="said_by",
+            field=models.ForeignKey(
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                to=settings.AUTH_USER_MODEL,
+            ),
         ),
         migrations.AddField(
-            model_name='countedfailure',
-            name='workspace',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='accounts.workspace'),
+            model_name="countedfailure",
+            name="workspace",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, to="accounts.workspace"
+            ),
         ),
         migrations.AddField(
-            model_name='dayleftout',
-            name='workspace',
-            field=models.ForeignKey(db_constraint=False, on_delete=django.db.models.deletion.CASCADE, to='accounts.workspace'),
+            model_name="dayleftout",
+            name="workspace",
+            field=models.ForeignKey(
+                db_constraint=False,
+                on_delete=django.db.models.deletion.CASCADE,
+                to="accounts.workspace",
+            ),
         ),
         migrations.AddField(
-            model_name='personoutcome',
-            name='said_by',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL),
+            model_name="personoutcome",
+            name="said_by",
+            field=models.ForeignKey(
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                to=settings.AUTH_USER_MODEL,
+            ),
         ),
         migrations.AddField(
-            model_name='personoutcome',
-            name='workspace',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='accounts.workspace'),
+            model_name="personoutcome",
+            name="workspace",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, to="accounts.workspace"
+            ),
         ),
         migrations.AddField(
-            model_name='rederivation',
-            name='workspace',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='accounts.workspace'),
+            model_name="rederivation",
+            name="workspace",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, to="accounts.workspace"
+            ),
         ),
         migrations.AddField(
-            model_name='ruleset',
-            name='made_by',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL),
+            model_name="ruleset",
+            name="made_by",
+            field=models.ForeignKey(
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                to=settings.AUTH_USER_MODEL,
+            ),
         ),
         migrations.AddField(
-            model_name='ruleset',
-            name='workspace',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='accounts.workspace'),
+            model_name="ruleset",
+            name="workspace",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, to="accounts.workspace"
+            ),
         ),
         migrations.AddIndex(
-            model_name='countedfailure',
-            index=models.Index(fields=['workspace', 'run_identity'], name='countedfailure_run'),
+            model_name="countedfailure",
+            index=models.Index(
+                fields=["workspace", "run_identity"], name="countedfailure_run"
+            ),
         ),
         migrations.AddIndex(
-            model_name='dayleftout',
-            index=models.Index(fields=['workspace', 'day'], name='dayleftout_day'),
+            model_name="dayleftout",
+            index=models.Index(fields=["workspace", "day"], name="dayleftout_day"),
         ),
         migrations.AddIndex(
-            model_name='personoutcome',
-            index=models.Index(fields=['workspace', 'run_identity'], name='personoutcome_run'),
+            model_name="personoutcome",
+            index=models.Index(
+                fields=["workspace", "run_identity"], name="personoutcome_run"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='personoutcome',
-            constraint=models.CheckConstraint(condition=models.Q(('outcome__in', ['correct', 'incorrect', 'unknown'])), name='personoutcome_is_known'),
+            model_name="personoutcome",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("outcome__in", ["correct", "incorrect", "unknown"])
+                ),
+                name="personoutcome_is_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='rederivation',
-            constraint=models.UniqueConstraint(fields=('workspace', 'rules_version'), name='rederivation_version_once'),
+            model_name="rederivation",
+            constraint=models.UniqueConstraint(
+                fields=("workspace", "rules_version"), name="rederivation_version_once"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='rederivation',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['waiting', 'running', 'done', 'superseded'])), name='rederivation_state_is_known'),
+            model_name="rederivation",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("state__in", ["waiting", "running", "done", "superseded"])
+                ),
+                name="rederivation_state_is_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='ruleset',
-            constraint=models.UniqueConstraint(fields=('workspace', 'version'), name='ruleset_version_once'),
+            model_name="ruleset",
+            constraint=models.UniqueConstraint(
+                fields=("workspace", "version"), name="ruleset_version_once"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='ruleset',
-            constraint=models.CheckConstraint(condition=models.Q(('version__gte', 2)), name='ruleset_version_from_two'),
+            model_name="ruleset",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("version__gte", 2)), name="ruleset_version_from_two"
+            ),
         ),
     ]

@@ -10,8 +10,8 @@ A reader module has:
   file order, streamed; `name` is the file's path inside the upload, for formats that
   keep the run's id there;
 - where one run spreads over several files, what `FolderReader` asks besides;
-- `lines_stand_alone(head: bytes) -> bool`, where it has one: whether each line of such a
-  file is a run with an id of its own, so that workers may read stretches of one file;
+- `lines_stand_alone(head: bytes) -> bool`, where it has one: whether each line of such
+  a file is a run with an id of its own, so that workers may read stretches of one file;
 - a docstring that says how to export it, what is read, what is not, and how errors and
   outcomes are known: the app's page on formats shows it.
 """

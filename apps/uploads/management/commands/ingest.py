@@ -45,7 +45,8 @@ class Command(BaseCommand):
             workspace = ensure_workspace(options["workspace"])
         except ValueError as exc:
             raise CommandError(str(exc)) from exc
-        files, size = [], 0
+        files: list[dict[str, Any]] = []
+        size = 0
         for found in uploads:
             upload, path = _ingest(workspace, found, options["format"]), found.path
             size += found.size
