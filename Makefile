@@ -39,7 +39,7 @@ stop: ## Stop the embedded servers, should they still run
 test: install ## Lint, then run every test; gets a Chromium where there is none
 	@$(BIN)/python -m tests.browser_setup
 	@$(MAKE) --no-print-directory lint
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile $(PYTEST_ARGS)
 
 lint: install ## Style, types, templates and migrations
 	$(BIN)/python -m ruff check .

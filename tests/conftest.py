@@ -37,7 +37,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Stop the servers of a CI run; at a desk they stay up for the next one."""
-    if os.environ.get("CI"):
+    if os.environ.get("CI") and not hasattr(session.config, "workerinput"):
         embedded.stop()
 
 

@@ -52,10 +52,10 @@ def _start(request: MemberRequest, job: PlacementJob) -> HttpResponse:
     """Do a small job at once, leave a large one to a worker; show how far it is."""
     if job.errors_expected <= AT_ONCE:
         placements.carry_out(job)
-        messages.success(
-            request,
-            f"{job.title}: {job.errors_moved:,} errors moved. You can undo it below.",
+        moved = (
+            f"{job.errors_moved:,} error{'' if job.errors_moved == 1 else 's'} moved"
         )
+        messages.success(request, f"{job.title}: {moved}. The log below has it.")
         if job.rule is not None:
             rule = job.rule
             standing = rule.code_id if rule.undone_at else rule.into_id

@@ -8,7 +8,7 @@ from django.utils import timezone
 from apps.accounts.models import User
 from apps.catalogue.fingerprints import v1
 from apps.catalogue.models import Code, Text, TextOrigin
-from apps.catalogue.placing import hold_alone
+from apps.catalogue.placing import hold_alone, live_rules
 from apps.catalogue.resolve import storable
 from apps.catalogue.templates import matches
 from apps.runs import rollups
@@ -55,7 +55,8 @@ def ship(rewrite: Rewrite, shipped_on: date, *, by: User | None) -> Rewrite:
             "Only a draft can be shipped; this one has been already."
         )
     code = locked.code
-    mark = v1.fingerprint(code.tool, locked.agent_message)
+    home = _home(code, locked.agent_message)
+    mark = v1.fingerprint(home.tool, locked.agent_message)
     known = Text.objects.filter(workspace_id=code.workspace_id, key=mark.text_key)
     text = known.first()
     if text is not None and text.code_id != code.pk and text.code.tool != code.tool:
@@ -65,7 +66,7 @@ def ship(rewrite: Rewrite, shipped_on: date, *, by: User | None) -> Rewrite:
         )
     values = {
         "code": code,
-        "home": code,
+        "home": home,
         "masked": storable(mark.masked),
         "sample": locked.agent_message,
         "wrapper": mark.wrapper,
@@ -87,15 +88,32 @@ def ship(rewrite: Rewrite, shipped_on: date, *, by: User | None) -> Rewrite:
         next_action=locked.next_action,
         alternative_tool=locked.alternative_tool,
     )
-    _attribute(code, text)
+    _attribute(code, text, home)
     _step(locked, by, f"shipped on {shipped_on}")
     return locked
 
 
-def _attribute(code: Code, text: Text) -> None:
+def _home(code: Code, message: str) -> Code:
+    """Give the code whose tool the logs will name for a new text of this code.
+
+    That is the code itself, unless its errors come under another tool and a rule moves
+    them here: the new text then takes the same way.
+    """
+    homes = Code.objects.filter(home_texts__code=code).exclude(tool=code.tool)
+    if Text.objects.filter(code=code, home__tool=code.tool).exists():
+        return code
+    rules = live_rules(code.workspace_id)
+    for home in homes.order_by("pk").distinct():
+        masked = storable(v1.fingerprint(home.tool, message).masked)
+        if rules.follow(home.pk, masked).code == code.pk:
+            return home
+    return code
+
+
+def _attribute(code: Code, text: Text, home: Code) -> None:
     """Move errors whose delivered text is this rewrite to its code and text."""
     candidates = Text.objects.filter(
-        workspace_id=code.workspace_id, code__tool=code.tool, origin=TextOrigin.SEEN
+        workspace_id=code.workspace_id, home__tool=home.tool, origin=TextOrigin.SEEN
     ).exclude(pk=text.pk)
     matching = [other.pk for other in candidates if matches(text.sample, other.sample)]
     moved = [*matching, text.pk]
@@ -108,7 +126,7 @@ def _attribute(code: Code, text: Text) -> None:
         runs = [row[0] for row in cursor.fetchall()]
         rollups.remove_runs(runs)
         Text.objects.filter(pk__in=matching).update(
-            code=code, home=code, version_of=text
+            code=code, home=home, version_of=text
         )
         cursor.execute(
             "UPDATE runs_toolerror SET code_id = %s"

@@ -116,6 +116,11 @@ class Run(models.Model):
             models.Index(fields=["workspace", "day"], name="run_day"),
             models.Index(fields=["workspace", "task_id"], name="run_task"),
             models.Index(fields=["workspace", "log_id"], name="run_log_id"),
+            models.Index(
+                fields=["workspace", "forked_from"],
+                name="run_forked_from",
+                condition=~Q(forked_from=""),
+            ),
         ]
 
     def __str__(self) -> str:

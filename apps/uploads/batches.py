@@ -10,21 +10,23 @@ from dataclasses import dataclass, field
 from django.db import connection, transaction
 
 from apps.catalogue.placing import hold_places
-from apps.catalogue.resolve import Seen, hold, resolve, storable
+from apps.catalogue.resolve import hold, resolve, storable
 from apps.catalogue.tool_lists import Definition
 from apps.catalogue.tools import from_log, note_tools
 from apps.runs import rollups
 from apps.runs.blob import unpack
-from apps.runs.models import RunTranscript
+from apps.runs.models import Run, RunTranscript
 from apps.runs.rule_sets import hold_rules
 from apps.runs.rules import Rules
 from apps.runs.transcript import OutcomeRecord, Record, Transcript, Unreadable
 
-from .candidates import Candidate, candidate, with_words
+from .candidates import Candidate, candidate, seen, with_words
 from .copying import next_ids
+from .forks import leave_out_copies, waiting_forks
 from .identity import merged, prefix_identity
 from .models import Batch, SetAside, Upload
 from .outcomes import apply_outcomes, keep_outcomes
+from .rederive import replace_facts
 from .rows import copy_errors, copy_runs, take_out_errors
 
 _PREFIX_LOCK = 0x5052  # first half of an advisory lock's key: runs without an id
@@ -122,21 +124,12 @@ def _columns(counts: Counts) -> dict[str, int]:
     return {name: getattr(counts, name) for name in Counts.__slots__}
 
 
-def seen(runs: Iterable[Candidate]) -> list[Seen]:
-    """List the fingerprints of what counts in these runs, with their texts."""
-    return [
-        Seen(error.fingerprint, error.tool, error.text)
-        for run in runs
-        for error in run.facts.errors
-        if error.fingerprint is not None
-    ]
-
-
 def _write_runs(upload: Upload, runs: Sequence[Candidate], rules: Rules) -> Counts:
     counts = Counts()
     standing = _settle(upload.workspace_id, runs, counts, rules)
     if not standing:
         return counts
+    leave_out_copies(upload.workspace_id, standing)
     replaced = [run.known_id for run in standing if run.known_id is not None]
     kept_ids = _take_out(replaced)
     new_ids = iter(next_ids("runs_run", sum(run.known_id is None for run in standing)))
@@ -153,6 +146,10 @@ def _write_runs(upload: Upload, runs: Sequence[Candidate], rules: Rules) -> Coun
     rollups.add_runs([run_id for run_id, _ in with_ids])
     counts.tool_calls = sum(run.facts.calls for run in standing)
     counts.tool_errors = sum(len(run.facts.counted) for run in standing)
+    forks = waiting_forks(upload.workspace_id, standing, rules)
+    if forks:
+        kept = Run.objects.filter(pk__in=forks)
+        replace_facts(upload.workspace, list(kept), forks, rules)
     return counts
 
 
@@ -191,7 +188,7 @@ def _settle(
         counts.runs_updated += 1
         again = candidate(joined, rules, run.words)
         again.identity = run.identity
-        again.known_id = earlier.known_id if earlier else before.run_id  # type: ignore[union-attr]
+        again.known_id = earlier.known_id if earlier else _id(before)
         standing[run.identity] = again
     return list(standing.values())
 
@@ -208,7 +205,8 @@ def _known_runs(workspace_id: int, runs: Sequence[Candidate]) -> dict[bytes, _Kn
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT id, identity FROM runs_run"
-            " WHERE workspace_id = %s AND identity = ANY(%s) ORDER BY identity FOR UPDATE",
+            " WHERE workspace_id = %s AND identity = ANY(%s)"
+            " ORDER BY identity FOR UPDATE",
             [workspace_id, identities],
         )
         return {
@@ -258,11 +256,14 @@ def _prefixes(
     return (row[0] if row else None), False
 
 
-def _stored(known: _Known | None) -> Transcript:
+def _id(known: _Known | None) -> int:
     assert known is not None  # what is not met in this batch is known from before
-    return unpack(
-        RunTranscript.objects.values_list("data", flat=True).get(run_id=known.run_id)
-    )
+    return known.run_id
+
+
+def _stored(known: _Known | None) -> Transcript:
+    kept = RunTranscript.objects.values_list("data", flat=True)
+    return unpack(kept.get(run_id=_id(known)))
 
 
 def _take_out(run_ids: list[int]) -> dict[tuple[int, int, int, int], int]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from apps.catalogue.resolve import Seen
 from apps.runs.analysis import Facts, Place, analyse
 from apps.runs.people import counted_failures
 from apps.runs.rules import Rules
@@ -56,3 +57,13 @@ def with_words(
             again.identity, again.known_id = run.identity, run.known_id
         found.append(again)
     return found
+
+
+def seen(runs: Iterable[Candidate]) -> list[Seen]:
+    """List the fingerprints of what counts in these runs, with their texts."""
+    return [
+        Seen(error.fingerprint, error.tool, error.text)
+        for run in runs
+        for error in run.facts.errors
+        if error.fingerprint is not None
+    ]

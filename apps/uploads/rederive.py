@@ -24,8 +24,8 @@ from apps.runs.models import Rederivation, RederivationState, Run, RunTranscript
 from apps.runs.rule_sets import current_rules, hold_rules
 from apps.runs.rules import Rules
 
-from .batches import seen
-from .candidates import Candidate, candidate, with_words
+from .candidates import Candidate, candidate, seen, with_words
+from .forks import leave_out_copies
 from .models import Upload
 from .outcomes import said_outcomes
 from .rows import copy_errors, failure_counts, take_out_errors
@@ -37,7 +37,8 @@ BATCH_BYTES = 4 << 20  # of compressed transcripts: long runs make a smaller bat
 _LOCK_SPACE = 0x5244  # first half of the advisory lock's key: passes over stored runs
 _ATTEMPTS = 5
 _CHANGED = (
-    "outcome", "outcome_by", "errors", "other_failures", "longest_loop",
+    "outcome", "outcome_by", "errors", "other_failures", "longest_loop", "calls",
+    "input_tokens", "output_tokens",
     "rules_version", "is_excluded", "excluded_by",
 )  # fmt: skip
 
@@ -145,7 +146,9 @@ def analysed_again(
         run.identity = bytes(identity)
         ids.append(run_id)
         runs.append(run)
-    return dict(zip(ids, with_words(workspace_id, runs, rules), strict=True))
+    runs = with_words(workspace_id, runs, rules)
+    leave_out_copies(workspace_id, runs)
+    return dict(zip(ids, runs, strict=True))
 
 
 def _locked(analysed: dict[int, Candidate], rules: Rules) -> list[Run]:
@@ -178,6 +181,9 @@ def replace_facts(
         run.outcome, run.outcome_by = outcome, storable(by)
         counts = failure_counts(read.facts)
         run.errors, run.other_failures, run.longest_loop = counts
+        run.calls = read.facts.calls  # fewer once a fork's first run is known
+        run.input_tokens = read.facts.input_tokens
+        run.output_tokens = read.facts.output_tokens
         run.is_excluded, run.excluded_by = bool(left_out), left_out
         run.rules_version = rules.version
     Run.objects.bulk_update(runs, _CHANGED)

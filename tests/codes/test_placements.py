@@ -245,6 +245,21 @@ def test_a_rewrite_follows_its_text(workspace):
     assert by_code(workspace) == {declined.key: 3, refused.key: 6}
 
 
+def test_a_rewrite_of_a_moved_code_is_recognised_in_later_logs(workspace):
+    ingest(workspace, *runs("a", DECLINED))
+    code = code_of(DECLINED)
+    done(plan(code, code.key, RuleKind.MOVE, into_tool="billing"))
+    moved = Code.objects.get(tool="billing")
+    draft = rewrites.save_draft(moved, by=None, agent_message="Ask for a new card.")
+    rewrite = rewrites.ship(draft, date(2026, 11, 25), by=None)
+
+    ingest(workspace, *runs("c", "Error: Ask for a new card."))
+
+    texts = set(ToolError.objects.filter(run__log_id="c0").values_list("text", "code"))
+    assert texts == {(rewrite.text_id, moved.pk)}
+    assert ToolError.objects.filter(code=moved).count() == 6
+
+
 def test_a_merge_into_itself_or_nothing_is_refused(workspace):
     ingest(workspace, *runs("a", DECLINED))
     code = code_of(DECLINED)

@@ -1,16 +1,19 @@
 """New rules over stored runs: counts follow, exactly once, beside uploads."""
 
 import threading
+import time
 
 import msgspec
 import pytest
 from django.db import connection
 
 from apps.catalogue.models import Code
+from apps.overview.purge import purge
 from apps.overview.report import report
 from apps.runs import rollups
 from apps.runs.actions import say_outcome
 from apps.runs.models import (
+    CountedFailure,
     DayLeftOut,
     PersonOutcome,
     Rederivation,
@@ -23,6 +26,7 @@ from apps.runs.rule_sets import current_rules, save_rules
 from apps.runs.rules import DEFAULT_RULES, Rules
 from apps.uploads import batches, pipeline
 from apps.uploads import rederive as jobs
+from apps.uploads.actions import save_rules as queue_rules
 from apps.uploads.rederive import rederive
 from apps.uploads.tasks import rederive_task, requeue_forgotten_task
 from tests.factories import (
@@ -306,6 +310,34 @@ def test_a_word_taken_back_leaves_the_outcome_unknown(workspace, owner):
     change(workspace, thinking_tools=frozenset())
 
     assert report(workspace)["outcomes"]["unknown"] == 1
+
+
+def test_an_emptied_workspace_keeps_no_decision(workspace, owner):
+    ingest(workspace, make_run("a", [CONFLICT], success=None))
+    say_outcome(Run.objects.get(), "correct", by=owner)
+    change(workspace, excluded=("agent: x",))
+
+    purge(workspace)
+
+    tables = (RuleSet, Rederivation, PersonOutcome, CountedFailure, DayLeftOut)
+    assert [table.objects.count() for table in tables] == [0] * len(tables)
+
+
+@pytest.mark.slow
+def test_a_real_worker_reads_the_stored_runs_again(worker):
+    workspace = make_workspace()
+    ingest(workspace, *many_runs())
+    off = Rules(disabled_evidence=frozenset({"error-prefix"}))
+
+    job = queue_rules(workspace, off, by=None)
+
+    assert job is not None
+    until = time.monotonic() + 30
+    while job.is_open and time.monotonic() < until:
+        time.sleep(0.2)
+        job.refresh_from_db()
+    assert (job.state, job.done) == ("done", 5)
+    assert set(Run.objects.values_list("rules_version", flat=True)) == {2}
 
 
 @pytest.mark.django_db(transaction=True)

@@ -1,5 +1,6 @@
 """Every real file beside the checkout: read to its end, summed, in any order."""
 
+import random
 from pathlib import Path
 
 import pytest
@@ -44,7 +45,7 @@ def test_a_file_is_read_to_its_end_and_sums_up(workspace, shared, path):
 
 @pytest.mark.timeout(900)
 def test_everything_twice_and_in_another_order_changes_no_figure(db, shared):
-    one, other = make_workspace(), make_workspace()
+    one, other, third = make_workspace(), make_workspace(), make_workspace()
     for path in FILES:
         hand_in(one, path)
     first = figures(one)
@@ -53,6 +54,9 @@ def test_everything_twice_and_in_another_order_changes_no_figure(db, shared):
         hand_in(one, path)
     for path in reversed(FILES):
         hand_in(other, path)
+    for path in random.Random(7).sample(FILES, len(FILES)):
+        hand_in(third, path)
 
     assert figures(one) == first
     assert figures(other) == first
+    assert figures(third) == first

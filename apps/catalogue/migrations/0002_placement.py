@@ -7,140 +7,339 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('accounts', '0001_first_tables'),
-        ('catalogue', '0001_first_tables'),
+        ("accounts", "0001_first_tables"),
+        ("catalogue", "0001_first_tables"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='code',
-            name='contract_at',
+            model_name="code",
+            name="contract_at",
             field=models.DateTimeField(blank=True, null=True),
         ),
         migrations.AddField(
-            model_name='code',
-            name='contract_by',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL),
+            model_name="code",
+            name="contract_by",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                related_name="+",
+                to=settings.AUTH_USER_MODEL,
+            ),
         ),
         migrations.AddField(
-            model_name='code',
-            name='is_muted',
+            model_name="code",
+            name="is_muted",
             field=models.BooleanField(default=False),
         ),
         migrations.AddField(
-            model_name='text',
-            name='home',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='home_texts', to='catalogue.code'),
+            model_name="text",
+            name="home",
+            field=models.ForeignKey(
+                null=True,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="home_texts",
+                to="catalogue.code",
+            ),
         ),
         migrations.AddField(
-            model_name='text',
-            name='is_coded',
+            model_name="text",
+            name="is_coded",
             field=models.BooleanField(default=False),
         ),
         migrations.AddField(
-            model_name='text',
-            name='matched_rules',
+            model_name="text",
+            name="matched_rules",
             field=models.JSONField(default=list),
         ),
         migrations.AddField(
-            model_name='text',
-            name='side_of',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='sides', to='catalogue.text'),
+            model_name="text",
+            name="side_of",
+            field=models.ForeignKey(
+                null=True,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="sides",
+                to="catalogue.text",
+            ),
         ),
         migrations.AddField(
-            model_name='tool',
-            name='is_edited',
+            model_name="tool",
+            name="is_edited",
             field=models.BooleanField(default=False),
         ),
         migrations.AddField(
-            model_name='tool',
-            name='owner',
+            model_name="tool",
+            name="owner",
             field=models.CharField(blank=True, max_length=120),
         ),
         migrations.CreateModel(
-            name='CodeChange',
+            name="CodeChange",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('what', models.CharField(max_length=20)),
-                ('before', models.TextField(blank=True)),
-                ('after', models.TextField(blank=True)),
-                ('made_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('code', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='changes', to='catalogue.code')),
-                ('made_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='accounts.workspace')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True,
+                        primary_key=True,
+                        serialize=False,
+                        verbose_name="ID",
+                    ),
+                ),
+                ("what", models.CharField(max_length=20)),
+                ("before", models.TextField(blank=True)),
+                ("after", models.TextField(blank=True)),
+                ("made_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "code",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="changes",
+                        to="catalogue.code",
+                    ),
+                ),
+                (
+                    "made_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "workspace",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        to="accounts.workspace",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='PlacementRule',
+            name="PlacementRule",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('fold', 'folded'), ('merge', 'merged'), ('split', 'split'), ('move', 'moved to another tool'), ('apart', 'kept apart')], max_length=10)),
-                ('pattern', models.CharField(blank=True, max_length=200)),
-                ('is_regex', models.BooleanField(default=False)),
-                ('is_on_raw', models.BooleanField(default=False)),
-                ('why', models.TextField(blank=True)),
-                ('made_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('undone_at', models.DateTimeField(null=True)),
-                ('code', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='rules_away', to='catalogue.code')),
-                ('into', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='rules_here', to='catalogue.code')),
-                ('made_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('undone_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='accounts.workspace')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True,
+                        primary_key=True,
+                        serialize=False,
+                        verbose_name="ID",
+                    ),
+                ),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("fold", "folded"),
+                            ("merge", "merged"),
+                            ("split", "split"),
+                            ("move", "moved to another tool"),
+                            ("apart", "kept apart"),
+                        ],
+                        max_length=10,
+                    ),
+                ),
+                ("pattern", models.CharField(blank=True, max_length=200)),
+                ("is_regex", models.BooleanField(default=False)),
+                ("is_on_raw", models.BooleanField(default=False)),
+                ("why", models.TextField(blank=True)),
+                ("made_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("undone_at", models.DateTimeField(null=True)),
+                (
+                    "code",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="rules_away",
+                        to="catalogue.code",
+                    ),
+                ),
+                (
+                    "into",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="rules_here",
+                        to="catalogue.code",
+                    ),
+                ),
+                (
+                    "made_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "undone_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "workspace",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        to="accounts.workspace",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='PlacementJob',
+            name="PlacementJob",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('title', models.CharField(max_length=300)),
-                ('state', models.CharField(choices=[('waiting', 'waiting'), ('moving', 'moving errors'), ('done', 'done')], default='waiting', max_length=10)),
-                ('codes', models.JSONField(default=list)),
-                ('raw_texts', models.JSONField(default=list)),
-                ('errors_expected', models.IntegerField(default=0)),
-                ('errors_moved', models.IntegerField(default=0)),
-                ('runs_moved', models.IntegerField(default=0)),
-                ('made_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('touched_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('finished_at', models.DateTimeField(null=True)),
-                ('made_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='accounts.workspace')),
-                ('rule', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='jobs', to='catalogue.placementrule')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True,
+                        primary_key=True,
+                        serialize=False,
+                        verbose_name="ID",
+                    ),
+                ),
+                ("title", models.CharField(max_length=300)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("waiting", "waiting"),
+                            ("moving", "moving errors"),
+                            ("done", "done"),
+                        ],
+                        default="waiting",
+                        max_length=10,
+                    ),
+                ),
+                ("codes", models.JSONField(default=list)),
+                ("raw_texts", models.JSONField(default=list)),
+                ("errors_expected", models.IntegerField(default=0)),
+                ("errors_moved", models.IntegerField(default=0)),
+                ("runs_moved", models.IntegerField(default=0)),
+                ("made_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("touched_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("finished_at", models.DateTimeField(null=True)),
+                (
+                    "made_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "workspace",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        to="accounts.workspace",
+                    ),
+                ),
+                (
+                    "rule",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="jobs",
+                        to="catalogue.placementrule",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='FoldSuggestion',
+            name="FoldSuggestion",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('reason', models.TextField()),
-                ('code', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='catalogue.code')),
-                ('into', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='catalogue.code')),
-                ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='accounts.workspace')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True,
+                        primary_key=True,
+                        serialize=False,
+                        verbose_name="ID",
+                    ),
+                ),
+                ("reason", models.TextField()),
+                (
+                    "code",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="catalogue.code",
+                    ),
+                ),
+                (
+                    "into",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="catalogue.code",
+                    ),
+                ),
+                (
+                    "workspace",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        to="accounts.workspace",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('code', 'into'), name='suggested_once')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("code", "into"), name="suggested_once"
+                    )
+                ],
             },
         ),
         migrations.AddConstraint(
-            model_name='placementrule',
-            constraint=models.UniqueConstraint(condition=models.Q(('kind', 'fold'), ('undone_at', None)), fields=('code',), name='fold_once'),
+            model_name="placementrule",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("kind", "fold"), ("undone_at", None)),
+                fields=("code",),
+                name="fold_once",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='placementrule',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['fold', 'merge', 'split', 'move', 'apart'])), name='rule_kind_is_known'),
+            model_name="placementrule",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("kind__in", ["fold", "merge", "split", "move", "apart"])
+                ),
+                name="rule_kind_is_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='placementrule',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('kind', 'split'), models.Q(('pattern', ''), _negated=True)), models.Q(models.Q(('kind', 'split'), _negated=True), ('pattern', '')), _connector='OR'), name='rule_has_pattern_if_split'),
+            model_name="placementrule",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(
+                        ("kind", "split"), models.Q(("pattern", ""), _negated=True)
+                    ),
+                    models.Q(
+                        models.Q(("kind", "split"), _negated=True), ("pattern", "")
+                    ),
+                    _connector="OR",
+                ),
+                name="rule_has_pattern_if_split",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='placementrule',
-            constraint=models.CheckConstraint(condition=models.Q(('code', models.F('into')), _negated=True), name='rule_leads_elsewhere'),
+            model_name="placementrule",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("code", models.F("into")), _negated=True),
+                name="rule_leads_elsewhere",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='placementjob',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['waiting', 'moving', 'done'])), name='job_state_is_known'),
+            model_name="placementjob",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("state__in", ["waiting", "moving", "done"])),
+                name="job_state_is_known",
+            ),
         ),
     ]
