@@ -15,7 +15,7 @@ from apps.catalogue.models import Code
 from apps.runs.blob import unpack
 from apps.runs.models import Run, RunTranscript
 from apps.uploads.models import Upload
-from tests.catalogue.test_secrets import TOKENS
+from tests.catalogue.secret_samples import TOKENS
 from tests.factories import as_lines, failing, make_run, step, upload_bytes
 
 PLANTED = {
