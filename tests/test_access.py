@@ -115,6 +115,8 @@ def address(name: str, rows: dict[str, int]) -> str:
     values: dict[str, int | str] = {key: rows[key] for key in keys if key in rows}
     if "token" in keys:
         values["token"] = "x"
+    if "form" in keys:
+        values["form"] = "catalogue.json"
     return reverse(name, kwargs=values)
 
 

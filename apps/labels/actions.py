@@ -61,6 +61,10 @@ def draw_weekly_batch(
                     error_id=pair.error_id,
                     position=position,
                     stratum=_stratum_name(drawn.strata[pair.stratum]),
+                    stratum_number=pair.stratum,
+                    stratum_size=drawn.strata[pair.stratum].size,
+                    stratum_drawn=drawn.strata[pair.stratum].drawn,
+                    errors_in_run=pair.errors_in_run,
                     chance=pair.chance,
                     reviews_wanted=2 if pair.is_double else 1,
                 )

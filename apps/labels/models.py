@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils import timezone
 
 from apps.accounts.models import Workspace
@@ -86,6 +86,12 @@ class Pair(models.Model):
     )  # without a constraint: a longer version of the run may take the error away
     position = models.IntegerField()
     stratum = models.TextField()
+    stratum_number = models.IntegerField(
+        db_default=0, default=0
+    )  # two may share a name
+    stratum_size = models.IntegerField(db_default=0, default=0)  # N_h; 0: not kept
+    stratum_drawn = models.IntegerField(db_default=0, default=0)  # n_h
+    errors_in_run = models.IntegerField(db_default=0, default=0)  # m
     chance = models.FloatField()  # of being drawn: (1/m) · n_h/N_h
     reviews_wanted = models.SmallIntegerField(default=1)
 
@@ -99,6 +105,14 @@ class Pair(models.Model):
             ),
             models.CheckConstraint(
                 name="pair_chance_is_a_chance", condition=Q(chance__gt=0, chance__lte=1)
+            ),
+            models.CheckConstraint(
+                name="pair_stratum_is_no_smaller_than_drawn",
+                condition=Q(
+                    errors_in_run__gte=0,
+                    stratum_drawn__gte=0,
+                    stratum_drawn__lte=F("stratum_size"),
+                ),
             ),
         ]
 

@@ -13,6 +13,7 @@ from apps.accounts.models import Role
 from apps.catalogue.models import Code
 
 from . import actions, queries
+from .export_views import FORMS
 from .forms import RewriteForm, ShipForm
 from .models import Rewrite, RewriteState
 from .preview import preview
@@ -33,6 +34,8 @@ def rewrite_list(request: MemberRequest) -> HttpResponse:
         "rewrites": page.object_list,
         "wanted": wanted,
         "states": RewriteState.choices,
+        "export": queries.export_of(request.workspace),
+        "export_forms": list(FORMS),
     }
     return render(request, "rewrites/list.html", context)
 

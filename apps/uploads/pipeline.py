@@ -166,6 +166,8 @@ def _collector_at_rest() -> Iterator[None]:
     A batch is a tree of some hundred thousand objects without a cycle, which go by
     their reference counts. Reading is a third faster so; memory stays as it is.
     """
+    if not gc.get_freeze_count():
+        gc.freeze()  # the program itself need not be looked at after each part
     gc.disable()
     try:
         yield

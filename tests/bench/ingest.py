@@ -291,7 +291,7 @@ def cpu_seconds(workers: list[psutil.Process]) -> dict[str, float]:
         name = process.info["name"]
         kind = "postgres" if name == "postgres" else "redis" if "redis" in name else ""
         if kind and _is_ours(process, state):
-            spent[kind] += _cpu(process)
+            spent[kind] += _cpu(process) + _cpu_of_ended_children(process)
     return spent
 
 
@@ -315,6 +315,15 @@ def _cpu(process: psutil.Process) -> float:
     except psutil.Error:
         return 0.0
     return float(times.user + times.system)
+
+
+def _cpu_of_ended_children(process: psutil.Process) -> float:
+    """CPU of backends that have ended: a worker's connection lasts for a part."""
+    try:
+        times = process.cpu_times()
+    except psutil.Error:
+        return 0.0
+    return float(times.children_user + times.children_system)
 
 
 class Watch:

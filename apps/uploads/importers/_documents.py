@@ -22,16 +22,23 @@ def values(
     stream: BinaryIO,
     is_run: Callable[[Json], bool] | None = None,
     is_item: Callable[[Json], bool] | None = None,
+    quick: Callable[[bytes], Json | None] | None = None,
 ) -> Iterator[Value]:
     """Yield each value of the file, and each document that is none.
 
     Of a document with a fault, the sound beginning comes as its value together with
     the fault, if it is a run; then the runs behind the fault. In a list of items, one
-    with a fault may have swallowed those after it: they come too.
+    with a fault may have swallowed those after it: they come too. `quick` is asked
+    first for the value of a document; what it gives is a run.
     """
     in_list: bool | None = None  # one top-level list, and no run in it so far
     for document in documents(stream):
         in_list = document.offset > 0 if in_list is None else in_list
+        value = quick(document.raw) if quick is not None else None
+        if value is not None:
+            in_list = False
+            yield Value(value, document)
+            continue
         try:
             found = decode_all(document.raw)
         except ValueError as exc:

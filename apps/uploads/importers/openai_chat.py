@@ -18,6 +18,7 @@ from apps.runs.transcript import Record, Thread, Transcript, Unreadable
 
 from ._documents import odd_item, unreadable, values
 from ._histories import Histories
+from ._plain_chat import PlainRun, plain_run, plain_transcript
 from ._wrapper import tool_definitions, wrapped
 from .chat_messages import add_message, thread_from_messages
 from .head import peek
@@ -105,7 +106,10 @@ def read(stream: BinaryIO, name: str) -> Iterator[Record]:
     histories: Histories[Transcript] = Histories()
     bare: ThreadBuilder | None = None
     faults: list[Unreadable] = []
-    for value in values(stream, _is_run, _is_message):
+    for value in values(stream, _is_run, _is_message, plain_run):
+        if isinstance(value.json, PlainRun):
+            yield plain_transcript(value.json, value.document)
+            continue
         record = mapping(value.json)
         if isinstance(value.json, list):
             record = {"messages": value.json}
