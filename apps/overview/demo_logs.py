@@ -30,7 +30,7 @@ class Habit:
 LOST = Habit((64, 12, 7, 5, 12), 0.80, 0.44)
 VAGUE = Habit((34, 28, 16, 8, 14), 0.50, 0.64)
 CLEAR = Habit((4, 40, 44, 6, 6), 0.08, 0.88)
-MISLED = Habit((50, 12, 9, 4, 25), 0.75, 0.55)
+MISLED = Habit((50, 12, 9, 4, 25), 0.75, 0.42)
 
 
 @dataclass(frozen=True)

@@ -84,7 +84,7 @@ def before_after(rewrite: Rewrite) -> BeforeAfter | None:
         for side, move, n in cursor.fetchall():
             moves[side][move] = int(n)
         cursor.execute(_CONTROLS, values)
-        controls = _controls(cursor.fetchall())
+        controls = _controls(cursor.fetchall(), week_of(shipped))
     running = sum(r.runs for r in rows if r.week >= values["running"])
     full = [row for row in rows if row.week < values["running"]]
     cells = cells_of(full)
@@ -125,14 +125,25 @@ def _rate(outcomes: Outcomes) -> Rate:
     return Rate.of(outcomes.good, outcomes.n - outcomes.good, outcomes.unknown)
 
 
-def _controls(rows: Iterable[tuple[date, bool, int, int]]) -> tuple[ControlWeek, ...]:
-    """Take the codes of the same tool; where it has none, all of the workspace."""
+def _controls(
+    rows: Iterable[tuple[date, bool, int, int]], shipped: date
+) -> tuple[ControlWeek, ...]:
+    """Take the codes of the same tool; where they have too few runs, all others."""
     found = [
         (is_same_tool, ControlWeek(week, int(good), int(n)))
         for week, is_same_tool, good, n in rows
     ]
     same = [week for is_same_tool, week in found if is_same_tool]
-    return tuple(same or (week for _, week in found))
+    sides = [
+        [w.n for w in same if (w.week >= shipped) is after] for after in (False, True)
+    ]
+    if all(sum(side) >= ENOUGH for side in sides):
+        return tuple(same)
+    every: dict[date, ControlWeek] = {}
+    for _, week in found:
+        old = every.get(week.week, ControlWeek(week.week, 0, 0))
+        every[week.week] = ControlWeek(week.week, old.good + week.good, old.n + week.n)
+    return tuple(every.values())
 
 
 _SIDE = """

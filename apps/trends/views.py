@@ -23,7 +23,7 @@ def code_panel(request: MemberRequest, code_id: int) -> HttpResponse:
     code = get_object_or_404(Code, pk=code_id, workspace=request.workspace)
     shipped = (
         Rewrite.objects.filter(code=code, shipped_on__isnull=False)
-        .select_related("text")
+        .select_related("text", "workspace")
         .order_by("shipped_on", "pk")
     )
     marks = [

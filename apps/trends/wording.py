@@ -62,7 +62,9 @@ def _missing(verdict: Verdict) -> str:
     if verdict.reason == "placebo":
         return "the code and its controls moved apart before the rewrite"
     if not verdict.more_runs:
-        return "too few runs, or too small a difference"
+        if verdict.reason == "too_few":
+            return "too few runs with a known outcome to compare with"
+        return "too small a difference for any number of further runs to tell"
     runs = f"about {verdict.more_runs} more run{'s' if verdict.more_runs > 1 else ''}"
     if not verdict.more_weeks:
         return runs
@@ -92,8 +94,8 @@ def _controls(verdict: Verdict) -> str:
     if verdict.placebo is None:
         return f"{said} Too few weeks before to see whether both moved alike."
     if verdict.placebo.excludes_zero:
-        return f"{said} Before the rewrite they moved apart already: no verdict."
-    return f"{said} Before the rewrite both moved alike."
+        return f"{said} They moved apart before it already: no verdict."
+    return f"{said} No sign that they moved apart before it."
 
 
 def _rival(rival: Rival) -> str:

@@ -8,8 +8,12 @@ import re
 
 from apps.runs.rates import Rate
 
-from .queries import Agenda
+from .queries import Agenda, Watched
 
+LIST_RULE = (
+    "Words stand after Benjamini–Hochberg over this list: of those called, about one"
+    " in ten may be chance. Intervals hold however often one looks."
+)
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~-])")
 
 
@@ -31,6 +35,23 @@ def share(rate: Rate) -> str:
     return f"{rate.rate:.0%} ({interval}, {rate.good} of {rate.n} runs)"
 
 
+def _watched(item: Watched) -> list[str]:
+    """Write one rewrite: its figures and word, then what stands beside them."""
+    name = code_span(str(item.rewrite.code))
+    if item.found is None or not item.found.says.difference:
+        return [f"- {name}: not enough seen yet"]
+    says = item.found.says
+    missing = f" ({escaped(says.missing)})" if says.missing else ""
+    held = " (held back: many rewrites are watched)" if item.is_held_back else ""
+    notes = (says.baseline, says.controls, *says.rivals)
+    return [
+        f"- {name}: {share(item.found.before)} → {share(item.found.after)},"
+        f" {says.difference} like for like, over all runs {says.crude}:"
+        f" **{item.word}**{missing}{held}",
+        *(f"  - {escaped(note)}" for note in notes),
+    ]
+
+
 def minutes(agenda: Agenda, workspace_name: str) -> str:
     """Write the minutes of a week."""
     o = agenda.headline.with_error
@@ -45,17 +66,9 @@ def minutes(agenda: Agenda, workspace_name: str) -> str:
         "",
     ]
     for item in agenda.watched:
-        name = code_span(str(item.rewrite.code))
-        if item.found is None or item.found.difference is None:
-            lines.append(f"- {name}: not enough seen yet")
-            continue
-        d = item.found.difference
-        lines.append(
-            f"- {name}: {share(item.found.before)} → {share(item.found.after)},"
-            f" {100 * d.value:+.0f} points ({100 * d.low:+.0f} to {100 * d.high:+.0f}):"
-            f" **{item.found.word}**"
-        )
-    lines += ["" if agenda.watched else "None.", "", "## New codes", ""]
+        lines += _watched(item)
+    lines += ["", LIST_RULE] if agenda.watched else ["None."]
+    lines += ["", "## New codes", ""]
     lines += [
         f"- {code_span(item.row.counts.name)} of {code_span(item.row.counts.tool)},"
         f" first seen {item.first_day:%-d %B}: {item.row.counts.outcomes.runs} runs,"

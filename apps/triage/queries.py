@@ -12,7 +12,7 @@ from apps.runs import queries
 from apps.runs.models import DayErrors
 from apps.runs.weeks import WEEK, this_week
 from apps.trends.ranking import CostRow, costs
-from apps.trends.rewrites import BeforeAfter, before_after
+from apps.trends.rewrites import BeforeAfter, before_after, family
 from apps.trends.series import four_full_weeks
 
 from .models import Decision
@@ -26,6 +26,12 @@ class Watched:
 
     rewrite: Rewrite
     found: BeforeAfter | None
+    word: str  # after the false discovery rate over the list
+
+    @property
+    def is_held_back(self) -> bool:
+        """Whether only the number of rewrites watched keeps the word from it."""
+        return self.found is not None and self.word != self.found.word
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +92,9 @@ def agenda(workspace: Workspace, week: date) -> Agenda:
         for row in ranked[:COSTLIEST]
         if row.counts.code_id not in new_ids
     ]
-    watched = Rewrite.objects.filter(
-        workspace=workspace, state=RewriteState.SHIPPED
-    ).select_related("code")
     return Agenda(
         week=week,
-        watched=[
-            Watched(r, before_after(r)) for r in watched.order_by("shipped_on", "pk")
-        ],
+        watched=_watched(workspace),
         new=new,
         costly=costly,
         decisions=list(decisions.values()),
@@ -104,6 +105,21 @@ def agenda(workspace: Workspace, week: date) -> Agenda:
         ),
         headline=queries.totals(workspace.pk, since, until),
     )
+
+
+def _watched(workspace: Workspace) -> list[Watched]:
+    """Shipped rewrites; a word stands only where the whole list allows it."""
+    rewrites = (
+        Rewrite.objects.filter(workspace=workspace, state=RewriteState.SHIPPED)
+        .select_related("code", "workspace")
+        .order_by("shipped_on", "pk")
+    )
+    found = [(rewrite, before_after(rewrite)) for rewrite in rewrites]
+    called = family(each for _, each in found).called
+    return [
+        Watched(rewrite, each, each.word if each and is_called else "cannot tell yet")
+        for (rewrite, each), is_called in zip(found, called, strict=True)
+    ]
 
 
 def _new_codes(

@@ -14,7 +14,7 @@ from apps.runs.weeks import week_of
 
 from . import actions
 from .forms import DecisionForm
-from .minutes import minutes
+from .minutes import LIST_RULE, minutes
 from .models import Decision
 from .queries import agenda, current_week
 
@@ -36,6 +36,7 @@ def week(request: MemberRequest) -> HttpResponse:
         "a": found,
         "form": DecisionForm(request.workspace),
         "minutes": minutes(found, request.workspace.name),
+        "list_rule": LIST_RULE,
         "is_current": found.week == current_week(request.workspace),
     }
     return render(request, "triage/week.html", context)

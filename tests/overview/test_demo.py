@@ -32,6 +32,7 @@ def test_the_demo_shows_what_rewrites_do(db):
     assert len(found["weeks"]) == WEEKS
     assert len({code["tool"] for code in found["codes"]}) <= len(TOOLS)
     assert words == ["better", "better", "cannot tell yet", "worse"]
+    assert sorted(w.word for w in agenda(workspace, this).watched) == words
     assert [n.row.counts.tool for n in agenda(workspace, this).new] == [
         "create_invoice"
     ]

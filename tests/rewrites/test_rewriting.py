@@ -4,6 +4,7 @@ from datetime import date
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from apps.catalogue.models import Code, Text
 from apps.overview.report import report
@@ -75,6 +76,14 @@ def test_errors_with_the_new_text_count_for_the_rewrite(workspace, code):
     assert found.after_errors == 24
     assert found.adoption == 1.0
     assert found.word == "better"
+    # 4c by hand: variance 24*24*26*22 / (48**2 * 47) / 12**2 = 0.021129 (Cochran), rho
+    # 13.662924 from 6 of 24 before and 8 * 24 expected, half 0.451523
+    assert found.verdict.adjusted == pytest.approx(14 / 24)
+    assert found.verdict.low == pytest.approx(0.131811, abs=1e-6)
+    assert found.verdict.high == 1.0
+    assert found.says.baseline == (
+        "Compared with 1 week with runs from 2026-11-02 up to 2026-11-09."
+    )
     assert Code.objects.count() == 1
     assert {error.code_id for error in ToolError.objects.all()} == {code.pk}
 
@@ -114,6 +123,73 @@ def test_the_old_text_after_shipping_lowers_adoption(workspace, code):
 
     assert compared(rewrite).adoption == 0.75
     assert compared(rewrite).word == "cannot tell yet"
+
+
+def test_what_a_usual_interval_would_call_waits_for_more_runs(workspace, code):
+    rewrite = shipped(code)
+
+    ingest(workspace, *runs("new", filled(1), "2026-11-10", 14, 10))
+
+    found = compared(rewrite)
+    assert found.verdict.crude is not None
+    assert found.verdict.crude.low > 0
+    assert found.verdict.low < 0
+    assert found.word == "cannot tell yet"
+    assert found.says.missing.startswith("about ")
+
+
+def test_the_running_week_counts_once_it_is_over(client, workspace, code):
+    rewrite = shipped(code)
+    today = timezone.now().date().isoformat()
+
+    ingest(workspace, *runs("new", filled(3), today, 20, 4))
+
+    found = compared(rewrite)
+    assert (found.after.n, found.running, found.word) == (0, 24, "cannot tell yet")
+    panel = client.get(reverse("trends:code-panel", args=[code.pk])).content.decode()
+    assert "24 runs met it this week" in panel
+
+
+def test_controls_are_codes_of_the_same_tool_without_a_rewrite(workspace, code):
+    def others(tool: str, day: str, good: int):
+        step = failing(tool, {"id": 7}, f"Error: {tool} is locked")
+        return [
+            make_run(
+                f"{tool}{day}{n}",
+                [step],
+                started_at=f"{day}T10:00:00Z",
+                success=n < good,
+            )
+            for n in range(20)
+        ]
+
+    rewrite = shipped(code)
+    ingest(
+        workspace,
+        *runs("new", filled(3), "2026-11-10", 20, 4),
+        *others("pay", "2026-11-03", 10),
+        *others("pay", "2026-11-10", 20),
+    )
+    far = compared(rewrite).verdict.against_controls
+    ingest(
+        workspace,
+        *others("update_event", "2026-11-03", 10),
+        *others("update_event", "2026-11-10", 10),
+    )
+    near = compared(rewrite).verdict.against_controls
+
+    assert far is not None
+    assert far.delta == pytest.approx(14 / 24 - 10 / 20)
+    assert near is not None
+    assert near.delta == pytest.approx(14 / 24)
+
+
+def test_a_comparison_takes_three_queries(workspace, code, django_assert_num_queries):
+    rewrite = Rewrite.objects.select_related("workspace").get(pk=shipped(code).pk)
+    ingest(workspace, *runs("new", filled(3), "2026-11-10", 20, 4))
+
+    with django_assert_num_queries(3):
+        before_after(rewrite)
 
 
 def test_a_wrapped_text_is_recognised(workspace, code):

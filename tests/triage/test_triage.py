@@ -3,6 +3,8 @@
 from datetime import date, timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
@@ -12,7 +14,7 @@ from apps.runs.weeks import this_week
 from apps.triage.minutes import minutes
 from apps.triage.models import Decision
 from apps.triage.queries import agenda
-from tests.factories import HTMX, failing, ingest, make_run
+from tests.factories import HTMX, failing, ingest, make_run, make_workspace
 
 CONFLICT = failing("update_event", {"id": 7}, "Error: Conflict")
 
@@ -94,6 +96,66 @@ def test_an_unknown_decision_is_refused(client, code):
     client.post(reverse("triage:decide", args=[code.pk]), {"kind": "dance"})
 
     assert Decision.objects.count() == 0
+
+
+def watched(workspace, monday, tools: int):
+    """A rewrite a tool; only the first has runs after: 6 of 24 before, GOOD since."""
+    before, since = monday - timedelta(weeks=4), monday - timedelta(weeks=3)
+
+    def met(tool: str, text: str, day: date, good: int):
+        return [
+            make_run(
+                f"{tool}{day}{n}",
+                [failing(tool, {"id": 7}, text)],
+                started_at=f"{day}T10:00:00Z",
+                success=n < good,
+            )
+            for n in range(24)
+        ]
+
+    for number in range(tools):
+        tool = f"tool_{number}"
+        ingest(workspace, *met(tool, f"Error: {tool} is locked", before, 6))
+        draft = save_draft(
+            Code.objects.get(workspace=workspace, tool=tool),
+            by=None,
+            agent_message=f"Ask {tool} again.",
+        )
+        ship(draft, since, by=None)
+    ingest(workspace, *met("tool_0", "Ask tool_0 again.", since, GOOD))
+    return agenda(workspace, monday)
+
+
+GOOD = 17  # always-valid p 0.0456: a word alone, none in a list of four
+
+
+def test_a_word_stands_only_where_the_whole_list_allows_it(client, workspace, monday):
+    one = watched(workspace, monday, 1).watched[0]
+    assert one.found is not None
+    p = one.found.verdict.p
+    assert (one.word, one.is_held_back) == ("better", False)
+    assert 0.1 / 4 < p < 0.05
+
+    many = watched(make_workspace("many"), monday, 4)
+
+    assert [item.word for item in many.watched] == ["cannot tell yet"] * 4
+    assert [item.is_held_back for item in many.watched] == [True, False, False, False]
+    assert "held back" in minutes(many, "Team")
+    page = client.get(reverse("triage:week")).content.decode()
+    assert "Benjamini" in page
+    assert "like for like" in minutes(many, "Team")
+
+
+def test_each_watched_rewrite_costs_three_queries(workspace, monday):
+    def queries(tools: int) -> int:
+        team = make_workspace(f"team-{tools}")
+        watched(team, monday, tools)
+        with CaptureQueriesContext(connection) as context:
+            agenda(team, monday)
+        labels = sum("labels_" in query["sql"] for query in context)
+        return len(context) - labels
+
+    assert queries(4) - queries(2) == 6
 
 
 def test_minutes_hold_rewrites_decisions_and_no_markup(
