@@ -4,15 +4,18 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('accounts', '0001_first_tables'),
-        ('runs', '0003_rules_and_decisions'),
+        ("accounts", "0001_first_tables"),
+        ("runs", "0003_rules_and_decisions"),
     ]
 
     operations = [
         migrations.AddIndex(
-            model_name='run',
-            index=models.Index(condition=models.Q(('forked_from', ''), _negated=True), fields=['workspace', 'forked_from'], name='run_forked_from'),
+            model_name="run",
+            index=models.Index(
+                condition=models.Q(("forked_from", ""), _negated=True),
+                fields=["workspace", "forked_from"],
+                name="run_forked_from",
+            ),
         ),
     ]
