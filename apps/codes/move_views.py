@@ -21,7 +21,7 @@ def moves(request: MemberRequest) -> HttpResponse:
     since = until = None
     if request.GET.get("period") != "all":
         weeks = queries.weekly(request.workspace.pk)
-        last = max((w.start for w in weeks if w.start is not None), default=None)
+        last = queries.last_week(weeks)
         since, until = four_full_weeks(last, this_week(request.workspace.tz))
     context = {
         "section": "codes",

@@ -44,7 +44,7 @@ def listed(
     run, and so does a workspace without a run in those weeks.
     """
     weeks = queries.weekly(workspace.pk)
-    last = max((week.start for week in weeks if week.start is not None), default=None)
+    last = queries.last_week(weeks)
     since: date | None
     until: date | None
     since, until = four_full_weeks(last, this_week(workspace.tz))
@@ -125,8 +125,7 @@ def summary(code: Code) -> Summary:
     for text in texts:
         for move, n in text.next_moves.items():
             moves[move] = moves.get(move, 0) + n
-    rate = Rate.of(outcomes.correct, outcomes.incorrect, outcomes.unknown)
-    return Summary(outcomes, rate, sum(text.errors for text in texts), moves)
+    return Summary(outcomes, outcomes.rate, sum(text.errors for text in texts), moves)
 
 
 def texts_of(code: Code) -> list[TextRow]:
@@ -154,8 +153,6 @@ def texts_of(code: Code) -> list[TextRow]:
     began = min((c.first_day for c in counts.values() if c.first_day), default=None)
     for text in sorted(texts, key=lambda t: (order.get(t.pk, len(order)), t.pk)):
         found = counts.get(text.pk, queries.TextCounts(text.pk))
-        o = found.outcomes
-        rate = Rate.of(o.correct, o.incorrect, o.unknown)
         rewrite = rewrites.get(text.pk)
         is_late = (
             began is not None
@@ -167,7 +164,7 @@ def texts_of(code: Code) -> list[TextRow]:
                 len(rows) + 1,
                 text,
                 found,
-                rate,
+                found.outcomes.rate,
                 rewrite,
                 shares.get(text.pk, 0.0) if shares else None,
                 # texts that a fold or a merge brought here differ for that reason

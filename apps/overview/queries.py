@@ -69,7 +69,7 @@ def overview(workspace: Workspace, wanted: str) -> Overview:
     weeks = queries.weekly(workspace.pk)
     current = this_week(workspace.tz)
     with_error = [(week.start, week.with_error) for week in weeks]
-    last = max((w.start for w in weeks if w.start is not None), default=None)
+    last = queries.last_week(weeks)
     period = _period(wanted or "4w", last, current)
     totals = queries.totals(workspace.pk, period.since, period.until)
     if not wanted and not totals.with_error.known:
@@ -88,8 +88,8 @@ def overview(workspace: Workspace, wanted: str) -> Overview:
     return Overview(
         period=period,
         totals=totals,
-        recovery=rate_of(totals.with_error),
-        clean=rate_of(totals.without_error),
+        recovery=totals.with_error.rate,
+        clean=totals.without_error.rate,
         earlier=earlier,
         change=change,
         loops=queries.error_counts(workspace.pk, period.since, period.until)["other"][
@@ -101,11 +101,6 @@ def overview(workspace: Workspace, wanted: str) -> Overview:
         costs=costs(workspace, period.since, period.until)[:8],
         steps=_steps(workspace, current),
     )
-
-
-def rate_of(outcomes: queries.Outcomes) -> Rate:
-    """Give the rate of runs by outcome."""
-    return Rate.of(outcomes.correct, outcomes.incorrect, outcomes.unknown)
 
 
 def _period(name: str, last: date | None, current: date) -> Period:
@@ -132,7 +127,7 @@ def _earlier(
     if not before.known or not now.known:
         return None, None
     change = newcombe_interval(now.correct, now.known, before.correct, before.known)
-    return rate_of(before), change
+    return before.rate, change
 
 
 def marks(workspace: Workspace) -> list[Mark]:

@@ -4,7 +4,6 @@ from typing import Any
 
 from apps.accounts.models import Workspace
 from apps.runs import queries
-from apps.runs.rates import Rate
 
 
 def report(workspace: Workspace) -> dict[str, Any]:
@@ -51,7 +50,7 @@ def report(workspace: Workspace) -> dict[str, Any]:
 
 def recovery(outcomes: queries.Outcomes) -> dict[str, Any]:
     """Give a rate with its interval and what unknown outcomes could make of it."""
-    rate = Rate.of(outcomes.correct, outcomes.incorrect, outcomes.unknown)
+    rate = outcomes.rate
     return {
         "rate": rate.rate,
         "low": rate.low,

@@ -4,12 +4,14 @@ All of them are sums over the day rollups, so what they cost follows the number 
 and codes and never the number of runs.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
 from django.db import connection
+
+from .rates import Rate
 
 OUTCOMES = ("correct", "incorrect", "unknown")
 
@@ -31,6 +33,11 @@ class Outcomes:
     def known(self) -> int:
         """Give those whose outcome is known."""
         return self.correct + self.incorrect
+
+    @property
+    def rate(self) -> Rate:
+        """Give the share that ended correctly, with its interval and bounds."""
+        return Rate.of(self.correct, self.incorrect, self.unknown)
 
     def __add__(self, other: "Outcomes") -> "Outcomes":
         """Add up two groups of runs."""
@@ -111,6 +118,12 @@ def weekly(workspace_id: int) -> list[Week]:
     ]
     weeks = [week for week in weeks if week.runs]
     return sorted(weeks, key=lambda week: (week.start is None, week.start or date.min))
+
+
+def last_week(weeks: Iterable[Week], until: date | None = None) -> date | None:
+    """Give the Monday of the last week that has runs; not after `until`, if given."""
+    starts = (week.start for week in weeks if week.start is not None)
+    return max((s for s in starts if until is None or s <= until), default=None)
 
 
 def totals(

@@ -36,9 +36,7 @@ def costs(
         loss = avoidable_loss(
             runs.correct, runs.known, clean.correct, clean.known, prior
         )
-        rows.append(
-            CostRow(code, Rate.of(runs.correct, runs.incorrect, runs.unknown), loss)
-        )
+        rows.append(CostRow(code, runs.rate, loss))
     return sorted(
         rows,
         key=lambda r: (

@@ -1,6 +1,6 @@
 """Weekly points of a chart from weekly outcomes. Pure."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 
@@ -38,8 +38,7 @@ def weekly_points(
     points = []
     for start in span:
         outcomes = known.get(start, Outcomes())
-        rate = Rate.of(outcomes.correct, outcomes.incorrect, outcomes.unknown)
-        points.append(Point(start, rate, start == current))
+        points.append(Point(start, outcomes.rate, start == current))
     return points
 
 
@@ -52,8 +51,3 @@ def four_full_weeks(last_with_runs: date | None, current: date) -> tuple[date, d
     if last_with_runs is not None and last_with_runs < current:
         end = last_with_runs + WEEK
     return end - 4 * WEEK, end
-
-
-def last_week_with_runs(weeks: Sequence[tuple[date | None, Outcomes]]) -> date | None:
-    """Give the Monday of the last dated week."""
-    return max((start for start, _ in weeks if start is not None), default=None)

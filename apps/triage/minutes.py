@@ -55,7 +55,7 @@ def _watched(item: Watched) -> list[str]:
 def minutes(agenda: Agenda, workspace_name: str) -> str:
     """Write the minutes of a week."""
     o = agenda.headline.with_error
-    rate = Rate.of(o.correct, o.incorrect, o.unknown)
+    rate = o.rate
     lines = [
         f"# Triage, week of {agenda.week:%-d %B %Y} · {escaped(workspace_name)}",
         "",

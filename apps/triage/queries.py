@@ -79,10 +79,7 @@ def agenda(workspace: Workspace, week: date) -> Agenda:
         .order_by("pk")
     }
     weeks = queries.weekly(workspace.pk)
-    last = max(
-        (w.start for w in weeks if w.start is not None and w.start <= week),
-        default=None,
-    )
+    last = queries.last_week(weeks, until=week)
     since, until = four_full_weeks(last, week)
     ranked = costs(workspace, since, until)
     new = _new_codes(workspace, week, decisions)

@@ -168,8 +168,12 @@ def _settle(
     for run in runs:
         earlier = standing.get(run.identity)
         before = known.get(run.identity)
-        if earlier is None and before is None:
-            shorter, longer_id = _prefixes(workspace_id, run, standing, known)
+        if earlier is not None:
+            old, known_id = earlier.transcript, earlier.known_id
+        elif before is not None:
+            old, known_id = _stored(before), before
+        else:
+            shorter, longer_id = _prefixes(workspace_id, run, standing)
             if longer_id:
                 counts.duplicates += 1
                 continue
@@ -180,25 +184,19 @@ def _settle(
                 counts.runs_new += 1
             standing[run.identity] = run
             continue
-        old = earlier.transcript if earlier else _stored(before)
         joined = merged(old, run.transcript)
         if joined == old:
             counts.duplicates += 1
             continue
         counts.runs_updated += 1
         again = candidate(joined, rules, run.words)
-        again.identity = run.identity
-        again.known_id = earlier.known_id if earlier else _id(before)
+        again.identity, again.known_id = run.identity, known_id
         standing[run.identity] = again
     return list(standing.values())
 
 
-@dataclass(slots=True, frozen=True)
-class _Known:
-    run_id: int
-
-
-def _known_runs(workspace_id: int, runs: Sequence[Candidate]) -> dict[bytes, _Known]:
+def _known_runs(workspace_id: int, runs: Sequence[Candidate]) -> dict[bytes, int]:
+    """Lock the stored runs among these; give their ids by identity."""
     identities = sorted({run.identity for run in runs})
     if not identities:
         return {}
@@ -209,16 +207,13 @@ def _known_runs(workspace_id: int, runs: Sequence[Candidate]) -> dict[bytes, _Kn
             " ORDER BY identity FOR UPDATE",
             [workspace_id, identities],
         )
-        return {
-            bytes(identity): _Known(run_id) for run_id, identity in cursor.fetchall()
-        }
+        return {bytes(identity): run_id for run_id, identity in cursor.fetchall()}
 
 
 def _prefixes(
     workspace_id: int,
     run: Candidate,
     standing: dict[bytes, Candidate],
-    known: dict[bytes, _Known],
 ) -> tuple[int | None, bool]:
     """For a run without an id: the run that it carries on, and if it is part of one.
 
@@ -256,14 +251,9 @@ def _prefixes(
     return (row[0] if row else None), False
 
 
-def _id(known: _Known | None) -> int:
-    assert known is not None  # what is not met in this batch is known from before
-    return known.run_id
-
-
-def _stored(known: _Known | None) -> Transcript:
+def _stored(run_id: int) -> Transcript:
     kept = RunTranscript.objects.values_list("data", flat=True)
-    return unpack(kept.get(run_id=_id(known)))
+    return unpack(kept.get(run_id=run_id))
 
 
 def _take_out(run_ids: list[int]) -> dict[tuple[int, int, int, int], int]:

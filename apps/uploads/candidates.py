@@ -21,7 +21,6 @@ class Candidate:
     identity: bytes
     words: frozenset[Place] = frozenset()  # calls that a person counts as failed
     known_id: int | None = None  # id of the row that it replaces
-    is_changed: bool = True
 
 
 def candidate(
